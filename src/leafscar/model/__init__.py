@@ -1,0 +1,55 @@
+"""Messages, entries, usage, model facts, canonical JSON. Pure: no I/O, no clock, no state."""
+
+from leafscar.model.canonical import canonical_json, digest
+from leafscar.model.entries import Entry, EntryLike, as_entry
+from leafscar.model.messages import (
+    Assistant,
+    BashExecution,
+    BranchSummary,
+    CompactionSummary,
+    Custom,
+    Image,
+    Message,
+    MessageLike,
+    OtherPart,
+    Part,
+    System,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Unknown,
+    User,
+    as_dict,
+    as_message,
+)
+from leafscar.model.usage import Usage, as_usage
+
+__all__ = [
+    "Assistant",
+    "BashExecution",
+    "BranchSummary",
+    "CompactionSummary",
+    "Custom",
+    "Entry",
+    "EntryLike",
+    "Image",
+    "Message",
+    "MessageLike",
+    "OtherPart",
+    "Part",
+    "System",
+    "Text",
+    "Thinking",
+    "ToolCall",
+    "ToolResult",
+    "Unknown",
+    "Usage",
+    "User",
+    "as_dict",
+    "as_entry",
+    "as_message",
+    "as_usage",
+    "canonical_json",
+    "digest",
+]

@@ -1,0 +1,196 @@
+"""Entries of a session: the raw line is the truth, everything else is read from it when asked.
+
+An entry knows its place (``line``), its head (``id``, ``parent_id``, ``type``) and how to give its data and its
+context message. Plain dicts in pi's shape become entries through :func:`as_entry`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import msgspec
+
+from leafscar.model.messages import (
+    Assistant,
+    BranchSummary,
+    CompactionSummary,
+    Custom,
+    KnownMessage,
+    Message,
+    as_message,
+)
+
+__all__ = ["Entry", "EntryLike", "as_entry", "iso_to_ms", "loads"]
+
+
+def loads(raw: bytes | str) -> Any:
+    """Decode one JSON value as leniently as the sources and more: NaN, lone surrogates, huge numbers.
+
+    Bytes that are no UTF-8 read as U+FFFD. Raises ``ValueError`` when it is no JSON, deep nesting included.
+    """
+    try:
+        return json.loads(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw)
+    except RecursionError as fault:
+        raise ValueError("nested too deeply") from fault
+
+
+class _MessageLine(msgspec.Struct, frozen=True):
+    message: KnownMessage
+
+
+_decode_line = msgspec.json.Decoder(_MessageLine).decode
+
+
+class Entry:
+    """One entry of a session's tree.
+
+    ``raw`` is the exact line without its newline (None for an entry that came as a dict), ``line`` its 1-based
+    physical line in the file (0 when it stands in no file).
+    """
+
+    __slots__ = ("_data", "_message", "id", "line", "parent_id", "raw", "type")
+
+    def __init__(
+        self,
+        *,
+        id: str,  # noqa: A002 - the format's name
+        parent_id: str | None,
+        type: str,  # noqa: A002 - the format's name
+        line: int = 0,
+        raw: bytes | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.type = type
+        self.line = line
+        self.raw = raw
+        self._data = data
+        self._message: Message | None = None
+
+    def __repr__(self) -> str:
+        where = f" line {self.line}" if self.line else ""
+        return f"<Entry {self.type} {self.id}{where}>"
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Field ``key`` of the entry's data, else ``default``."""
+        return self.data.get(key, default)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The whole entry as decoded JSON. Read it, never change it."""
+        if self._data is None:
+            self._data = loads(self.raw or b"{}")
+        return self._data  # pyright: ignore[reportReturnType]
+
+    @property
+    def timestamp_ms(self) -> float | None:
+        """When the entry was written, in milliseconds since 1970; None when it does not say."""
+        return iso_to_ms(self.data.get("timestamp"))
+
+    @property
+    def message(self) -> Message | None:
+        """The context message that this entry projects, on its own; None when it projects nothing."""
+        if self._message is None:
+            self._message = self._project()
+        return self._message
+
+    @property
+    def message_data(self) -> Mapping[str, Any] | None:
+        """The message of a ``message`` entry exactly as the line holds it, else None."""
+        value = self.data.get("message") if self.type == "message" else None
+        return value if isinstance(value, Mapping) else None  # pyright: ignore[reportUnknownVariableType]
+
+    def _project(self) -> Message | None:
+        match self.type:
+            case "message":
+                return self._typed_message()
+            case "custom_message":
+                return _custom(self)
+            case "branch_summary":
+                return _branch_summary(self)
+            case "compaction":
+                return _compaction_summary(self)
+            case _:
+                return None
+
+    def _typed_message(self) -> Message | None:
+        if self.raw is not None and self._data is None:
+            try:
+                message = _decode_line(self.raw).message
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                pass  # an odd line: the lenient reader below takes what is there
+            else:
+                if _is_plain(message):
+                    return message
+        data = self.message_data
+        return None if data is None else as_message(data)
+
+
+EntryLike: TypeAlias = Entry | Mapping[str, Any]
+"""An entry, or a plain dict in pi's shape."""
+
+
+def as_entry(value: EntryLike) -> Entry:
+    """Give the entry of ``value``; a dict keeps its identity as ``entry.data``."""
+    if isinstance(value, Entry):
+        return value
+    parent = value.get("parentId")
+    return Entry(
+        id=str(value.get("id", "")),
+        parent_id=parent if isinstance(parent, str) else None,
+        type=str(value.get("type", "")),
+        data=value,
+    )
+
+
+def _is_plain(message: Message) -> bool:
+    """Whether the fast decoder read the same as the lenient one: a null among the counts means 0 there."""
+    usage = message.usage if isinstance(message, Assistant) else None
+    return usage is None or None not in (usage.input, usage.output, usage.cache_read, usage.cache_write)
+
+
+def iso_to_ms(value: object) -> float | None:
+    """Milliseconds since 1970 of an ISO timestamp; None when it is none."""
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
+
+
+def _custom(entry: Entry) -> Message:
+    fields = {**entry.data, "role": "custom", "timestamp": entry.timestamp_ms or 0}
+    message = as_message(fields)
+    if isinstance(message, Custom) and message.content is None:
+        return msgspec.structs.replace(message, content=())
+    return message
+
+
+def _branch_summary(entry: Entry) -> Message | None:
+    summary = entry.data.get("summary")
+    if not isinstance(summary, str) or not summary:
+        return None
+    from_id = entry.data.get("fromId")
+    return BranchSummary(
+        summary=summary,
+        from_id=from_id if isinstance(from_id, str) else None,
+        timestamp=entry.timestamp_ms or 0,
+    )
+
+
+def _compaction_summary(entry: Entry) -> Message:
+    summary, before = entry.data.get("summary"), entry.data.get("tokensBefore")
+    return CompactionSummary(
+        summary=summary if isinstance(summary, str) else "",
+        tokens_before=before if isinstance(before, int | float) else None,
+        timestamp=entry.timestamp_ms or 0,
+    )

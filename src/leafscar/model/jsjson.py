@@ -1,0 +1,111 @@
+"""JSON as JavaScript writes and measures it: the sizes that the sources count (spec: docs/estimates.md).
+
+A length is a number of UTF-16 code units; compact JSON is what ``JSON.stringify`` gives.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+__all__ = ["js_number", "stringify", "utf16_key", "utf16_length", "utf16_prefix"]
+
+_MAX_SAFE = 2**53
+_INDEX_LIMIT = 2**32 - 2
+_ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_FIXED_FROM, _FIXED_TO = -7, 21
+
+
+def utf16_length(text: str) -> int:
+    """Length of ``text`` in UTF-16 code units."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(1 for c in text if c > "\uffff")
+
+
+def utf16_key(text: str) -> bytes:
+    """Sort key that orders strings by UTF-16 code units."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def utf16_prefix(text: str, units: int) -> str:
+    """Give the first ``units`` UTF-16 code units; a cut pair leaves a lone surrogate, as in the sources."""
+    if text.isascii() or (len(text) <= units and utf16_length(text) <= units):
+        return text[:units]
+    head = text[:units].encode("utf-16-le", "surrogatepass")[: 2 * units]
+    return head.decode("utf-16-le", "surrogatepass")
+
+
+def js_number(value: float) -> str:
+    """Write a number as ECMAScript does; non-finite numbers become ``null``."""
+    if isinstance(value, int) and abs(value) <= _MAX_SAFE:
+        return str(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return "null"
+    if not math.isfinite(number):
+        return "null"
+    if number == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(number)).as_tuple()
+    text = "".join(map(str, digits)).rstrip("0") or "0"
+    point = len(digits) + int(exponent)
+    return ("-" if sign else "") + _place_point(text, point)
+
+
+def _place_point(digits: str, point: int) -> str:
+    if len(digits) <= point <= _FIXED_TO:
+        return digits + "0" * (point - len(digits))
+    if 0 < point <= _FIXED_TO:
+        return f"{digits[:point]}.{digits[point:]}"
+    if _FIXED_FROM + 1 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    mantissa = digits if len(digits) == 1 else f"{digits[0]}.{digits[1:]}"
+    return f"{mantissa}e{point - 1:+d}"
+
+
+def stringify(value: object) -> str:
+    """Compact JSON of ``value`` as ``JSON.stringify`` writes it.
+
+    Integer-like keys come first in ascending order, lone surrogates are escaped, other characters stay raw.
+    """
+    match value:
+        case str():
+            return _string(value)
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case int() | float():
+            return js_number(value)
+        case Mapping():
+            return _object(value)  # pyright: ignore[reportUnknownArgumentType]
+        case Sequence():
+            return "[" + ",".join(stringify(item) for item in value) + "]"  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            raise TypeError(f"not a JSON value: {type(value).__name__}")
+
+
+def _string(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    if text.isascii():
+        return quoted
+    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)
+
+
+def _object(value: Mapping[object, object]) -> str:
+    keys = [key for key in value if isinstance(key, str)]
+    indexes = [key for key in keys if _is_index(key)]
+    if indexes:
+        chosen = set(indexes)
+        keys = sorted(indexes, key=int) + [key for key in keys if key not in chosen]
+    return "{" + ",".join(f"{_string(key)}:{stringify(value[key])}" for key in keys) + "}"
+
+
+def _is_index(key: str) -> bool:
+    return _ARRAY_INDEX.fullmatch(key) is not None and int(key) <= _INDEX_LIMIT
