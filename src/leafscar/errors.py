@@ -5,7 +5,7 @@
     │   ├── SessionRefused      it cannot be read at all (binary, empty, wrong version, a giant line)
     │   ├── SessionBusy         another process holds it
     │   └── AppendFailed        an entry could not be written; the file is as it was
-    ├── ReferenceError          a recall reference names nothing that can be recalled
+    ├── BadReference            a recall reference names nothing that can be recalled
     ├── SettingsError           a settings pair or file is not valid; nothing was written
     ├── PolicyError             a policy name or fraction is not known
     ├── WindowUnknown           no source states the context window
@@ -29,7 +29,7 @@ __all__ = [
     "ContextOverflow",
     "LeafscarError",
     "PolicyError",
-    "ReferenceError",
+    "BadReference",
     "SessionBusy",
     "SessionError",
     "SessionRefused",
@@ -73,7 +73,7 @@ class AppendFailed(SessionError):
     """An entry could not be written; no byte of it is left in the file."""
 
 
-class ReferenceError(LeafscarError):  # noqa: A001 - the field's own word for it (DESIGN 4)
+class BadReference(LeafscarError):
     """A recall reference names nothing that can be recalled: ``reference`` as given, ``kind`` of the fault.
 
     Kinds: ``empty``, ``bare-suffix``, ``bad-line``, ``bad-reference``, ``not-found``, ``not-a-result``.
@@ -137,3 +137,6 @@ class BrokenPair(LeafscarError):
     def __init__(self, call_ids: tuple[str, ...]) -> None:
         self.call_ids = call_ids
         super().__init__(f"tool pairs would break for {', '.join(call_ids)}; the request was not built")
+
+
+ReferenceError = BadReference  # noqa: A001

@@ -10,7 +10,7 @@ from leafscar.estimate.chars import estimate_tokens
 from leafscar.model.messages import Assistant, Message, MessageLike, as_message
 from leafscar.model.usage import Usage, as_usage
 
-__all__ = ["ContextEstimate", "context_tokens", "estimate_context", "is_anchor"]
+__all__ = ["ContextEstimate", "anchor_tokens", "context_tokens", "estimate_context"]
 
 
 class ContextEstimate(Struct, frozen=True, kw_only=True):
@@ -32,11 +32,12 @@ def context_tokens(usage: Usage | object) -> float:
     return float("nan") if known is None else known.total
 
 
-def is_anchor(message: Message) -> bool:
-    """Whether an estimate may rest on this message: a finished response with more than 0 reported tokens."""
-    if not isinstance(message, Assistant) or message.usage is None:
-        return False
-    return message.stop_reason not in ("aborted", "error") and message.usage.total > 0
+def anchor_tokens(message: Message) -> float | None:
+    """Context tokens that a finished response reported; None when no estimate may rest on the message."""
+    if not isinstance(message, Assistant) or message.usage is None or message.stop_reason in ("aborted", "error"):
+        return None
+    total = message.usage.total
+    return total if total > 0 else None
 
 
 def estimate_context(
@@ -46,8 +47,8 @@ def estimate_context(
     trailing: float = 0
     for index in range(len(messages) - 1, -1, -1):
         message = as_message(messages[index])
-        if is_anchor(message):
-            usage: float = message.usage.total  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType, reportOptionalMemberAccess]
+        usage = anchor_tokens(message)
+        if usage is not None:
             return ContextEstimate(
                 tokens=usage + trailing, usage_tokens=usage, trailing_tokens=trailing, last_usage_index=index
             )

@@ -7,6 +7,7 @@ context message. Plain dicts in pi's shape become entries through :func:`as_entr
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -22,8 +23,11 @@ from leafscar.model.messages import (
     Message,
     as_message,
 )
+from leafscar.model.shapes import as_mapping, as_number, as_text
 
-__all__ = ["Entry", "EntryLike", "as_entry", "iso_to_ms", "loads"]
+__all__ = ["Entry", "EntryLike", "as_entry", "dump_line", "iso_to_ms", "loads"]
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def loads(raw: bytes | str) -> Any:
@@ -35,6 +39,15 @@ def loads(raw: bytes | str) -> Any:
         return json.loads(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw)
     except RecursionError as fault:
         raise ValueError("nested too deeply") from fault
+
+
+def dump_line(data: Mapping[str, Any]) -> bytes:
+    """One line of JSON, without its newline, as pi writes it: compact, lone surrogates escaped.
+
+    Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is no JSON.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
 
 
 class _MessageLine(msgspec.Struct, frozen=True):
@@ -86,8 +99,8 @@ class Entry:
     def data(self) -> Mapping[str, Any]:
         """The whole entry as decoded JSON. Read it, never change it."""
         if self._data is None:
-            self._data = loads(self.raw or b"{}")
-        return self._data  # pyright: ignore[reportReturnType]
+            self._data = as_mapping(loads(self.raw or b"{}")) or {}
+        return self._data
 
     @property
     def timestamp_ms(self) -> float | None:
@@ -104,8 +117,7 @@ class Entry:
     @property
     def message_data(self) -> Mapping[str, Any] | None:
         """The message of a ``message`` entry exactly as the line holds it, else None."""
-        value = self.data.get("message") if self.type == "message" else None
-        return value if isinstance(value, Mapping) else None  # pyright: ignore[reportUnknownVariableType]
+        return as_mapping(self.data.get("message")) if self.type == "message" else None
 
     def _project(self) -> Message | None:
         match self.type:
@@ -141,13 +153,8 @@ def as_entry(value: EntryLike) -> Entry:
     """Give the entry of ``value``; a dict keeps its identity as ``entry.data``."""
     if isinstance(value, Entry):
         return value
-    parent = value.get("parentId")
-    return Entry(
-        id=str(value.get("id", "")),
-        parent_id=parent if isinstance(parent, str) else None,
-        type=str(value.get("type", "")),
-        data=value,
-    )
+    id_, kind = as_text(value.get("id")), as_text(value.get("type"))
+    return Entry(id=id_ or "", parent_id=as_text(value.get("parentId")), type=kind or "", data=value)
 
 
 def _is_plain(message: Message) -> bool:
@@ -179,18 +186,10 @@ def _branch_summary(entry: Entry) -> Message | None:
     summary = entry.data.get("summary")
     if not isinstance(summary, str) or not summary:
         return None
-    from_id = entry.data.get("fromId")
-    return BranchSummary(
-        summary=summary,
-        from_id=from_id if isinstance(from_id, str) else None,
-        timestamp=entry.timestamp_ms or 0,
-    )
+    from_id = as_text(entry.data.get("fromId"))
+    return BranchSummary(summary=summary, from_id=from_id, timestamp=entry.timestamp_ms or 0)
 
 
 def _compaction_summary(entry: Entry) -> Message:
-    summary, before = entry.data.get("summary"), entry.data.get("tokensBefore")
-    return CompactionSummary(
-        summary=summary if isinstance(summary, str) else "",
-        tokens_before=before if isinstance(before, int | float) else None,
-        timestamp=entry.timestamp_ms or 0,
-    )
+    summary, before = as_text(entry.data.get("summary")), as_number(entry.data.get("tokensBefore"))
+    return CompactionSummary(summary=summary or "", tokens_before=before, timestamp=entry.timestamp_ms or 0)

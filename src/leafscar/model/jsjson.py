@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 
-__all__ = ["js_number", "stringify", "utf16_key", "utf16_length", "utf16_prefix"]
+from leafscar.model.shapes import as_list, as_mapping
+
+__all__ = ["js_number", "key_order", "stringify", "utf16_key", "utf16_length", "utf16_prefix"]
 
 _MAX_SAFE = 2**53
 _INDEX_LIMIT = 2**32 - 2
@@ -83,12 +85,18 @@ def stringify(value: object) -> str:
             return "null"
         case int() | float():
             return js_number(value)
-        case Mapping():
-            return _object(value)  # pyright: ignore[reportUnknownArgumentType]
-        case Sequence():
-            return "[" + ",".join(stringify(item) for item in value) + "]"  # pyright: ignore[reportUnknownVariableType]
         case _:
-            raise TypeError(f"not a JSON value: {type(value).__name__}")
+            return _container(value)
+
+
+def _container(value: object) -> str:
+    fields = as_mapping(value)
+    if fields is not None:
+        return _object(fields)
+    items = as_list(value)
+    if items is None:
+        raise TypeError(f"not a JSON value: {type(value).__name__}")
+    return "[" + ",".join(map(stringify, items)) + "]"
 
 
 def _string(text: str) -> str:
@@ -98,13 +106,18 @@ def _string(text: str) -> str:
     return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)
 
 
-def _object(value: Mapping[object, object]) -> str:
-    keys = [key for key in value if isinstance(key, str)]
+def key_order(value: Mapping[str, object]) -> list[str]:
+    """Give the keys of an object in JavaScript's order: integer-like ones first, ascending."""
+    keys = list(value)
     indexes = [key for key in keys if _is_index(key)]
     if indexes:
         chosen = set(indexes)
         keys = sorted(indexes, key=int) + [key for key in keys if key not in chosen]
-    return "{" + ",".join(f"{_string(key)}:{stringify(value[key])}" for key in keys) + "}"
+    return keys
+
+
+def _object(value: Mapping[str, object]) -> str:
+    return "{" + ",".join(f"{_string(key)}:{stringify(value[key])}" for key in key_order(value)) + "}"
 
 
 def _is_index(key: str) -> bool:

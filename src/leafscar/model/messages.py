@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from leafscar.model.shapes import as_list, as_mapping, as_number, as_text
 from leafscar.model.usage import Usage, as_usage
 
 __all__ = [
@@ -43,6 +44,10 @@ __all__ = [
 JsonDict: TypeAlias = Mapping[str, Any]
 
 
+def _no_arguments() -> dict[str, Any]:
+    return {}
+
+
 class _Part(Struct, frozen=True, gc=False, tag_field="type", rename="camel"):
     pass
 
@@ -66,7 +71,7 @@ class ToolCall(_Part, frozen=True, tag="toolCall"):
 
     id: str = ""
     name: str = ""
-    arguments: Any = msgspec.field(default_factory=dict)
+    arguments: Any = msgspec.field(default_factory=_no_arguments)
 
 
 class Image(_Part, frozen=True, gc=False, tag="image"):
@@ -189,8 +194,8 @@ def as_message(value: MessageLike) -> Message:
         return value
     reader = _READERS.get(_text(value.get("role")))
     if reader is None:
-        return Unknown(role=_text(value.get("role")), timestamp=_number(value.get("timestamp")) or 0)
-    return reader(value, _number(value.get("timestamp")) or 0)
+        return Unknown(role=_text(value.get("role")), timestamp=as_number(value.get("timestamp")) or 0)
+    return reader(value, as_number(value.get("timestamp")) or 0)
 
 
 def parts_of(content: Content) -> Sequence[Part]:
@@ -245,31 +250,20 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _optional_text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def _content(value: object) -> Content:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence):
-        return tuple(_part(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
-    return None
+    parts = as_list(value)
+    return as_text(value) if parts is None else tuple(map(_part, parts))
 
 
 def _part(value: object) -> Part:
-    if not isinstance(value, Mapping):
+    part = as_mapping(value)
+    if part is None:
         return OtherPart(kind=type(value).__name__)
-    part: JsonDict = value  # pyright: ignore[reportUnknownVariableType]
     match part.get("type"):
         case "text":
             return Text(text=_text(part.get("text")))
         case "thinking":
-            signature = _optional_text(part.get("thinkingSignature"))
+            signature = as_text(part.get("thinkingSignature"))
             redacted = part.get("redacted") is True
             return Thinking(thinking=_text(part.get("thinking")), thinking_signature=signature, redacted=redacted)
         case "toolCall":
@@ -289,11 +283,11 @@ def _assistant(value: JsonDict, timestamp: float) -> Assistant:
     return Assistant(
         content=_content(value.get("content")),
         usage=as_usage(value.get("usage")),
-        stop_reason=_optional_text(value.get("stopReason")),
-        error_message=_optional_text(value.get("errorMessage")),
-        provider=_optional_text(value.get("provider")),
-        model=_optional_text(value.get("model")),
-        api=_optional_text(value.get("api")),
+        stop_reason=as_text(value.get("stopReason")),
+        error_message=as_text(value.get("errorMessage")),
+        provider=as_text(value.get("provider")),
+        model=as_text(value.get("model")),
+        api=as_text(value.get("api")),
         timestamp=timestamp,
     )
 
@@ -313,10 +307,10 @@ def _bash_execution(value: JsonDict, timestamp: float) -> BashExecution:
     return BashExecution(
         command=_text(value.get("command")),
         output=_text(value.get("output")),
-        exit_code=_number(value.get("exitCode")),
+        exit_code=as_number(value.get("exitCode")),
         cancelled=value.get("cancelled") is True,
         truncated=value.get("truncated") is True,
-        full_output_path=_optional_text(value.get("fullOutputPath")),
+        full_output_path=as_text(value.get("fullOutputPath")),
         exclude_from_context=value.get("excludeFromContext") is True,
         timestamp=timestamp,
     )
@@ -328,12 +322,12 @@ def _custom(value: JsonDict, timestamp: float) -> Custom:
 
 
 def _branch_summary(value: JsonDict, timestamp: float) -> BranchSummary:
-    from_id = _optional_text(value.get("fromId"))
+    from_id = as_text(value.get("fromId"))
     return BranchSummary(summary=_text(value.get("summary")), from_id=from_id, timestamp=timestamp)
 
 
 def _compaction_summary(value: JsonDict, timestamp: float) -> CompactionSummary:
-    before = _number(value.get("tokensBefore"))
+    before = as_number(value.get("tokensBefore"))
     return CompactionSummary(summary=_text(value.get("summary")), tokens_before=before, timestamp=timestamp)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from leafscar.model.shapes import as_mapping, as_number
+
 __all__ = ["Usage", "as_usage"]
 
 
@@ -62,9 +64,9 @@ def as_usage(value: object) -> Usage | None:
     """Read a usage dict in pi's shape; None when there is none. A field that is no number reads as NaN."""
     if isinstance(value, Usage):
         return value
-    if not isinstance(value, Mapping):
+    fields = as_mapping(value)
+    if fields is None:
         return None
-    fields: Mapping[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
     return Usage(
         input=_count(fields, "input"),
         output=_count(fields, "output"),
@@ -81,4 +83,5 @@ def _count(fields: Mapping[str, Any], name: str) -> float | None:
         return None
     if value is None:
         return 0  # JavaScript adds null as 0
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    number = as_number(value)
+    return math.nan if number is None else number

@@ -1,0 +1,103 @@
+"""A closer estimate than characters divided by four: byte classes, corrected by what a provider reports.
+
+A tokenizer spends very different numbers of tokens on a letter, a digit and a line break. :func:`estimate_text` counts
+the classes and weighs them; :class:`Calibrated` learns how far a session's own provider is from that
+(docs/estimates.md has the weights, their errors, and what a reading is).
+"""
+
+from __future__ import annotations
+
+import string
+from statistics import median
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from leafscar.estimate.chars import CHARS_PER_IMAGE
+from leafscar.estimate.pieces import pieces_of
+from leafscar.model.messages import BashExecution, MessageLike, as_message
+
+__all__ = ["TOKENS_PER_IMAGE", "Calibrated", "estimate_text", "message_tokens"]
+
+TOKENS_PER_IMAGE = CHARS_PER_IMAGE // 4
+"""What one image counts for, in tokens."""
+
+_LETTERS = string.ascii_letters.encode()
+_DIGITS = string.digits.encode()
+_BLANKS = b" \t\r"
+_MARKS = bytes(set(range(0x80)) - set(_LETTERS + _DIGITS + _BLANKS + b"\n"))
+_NOT_CAPITALS = bytes(set(range(0x100)) - set(string.ascii_uppercase.encode()))
+
+_WEIGHTS = (
+    (_LETTERS, 0.243),
+    (_BLANKS, 0.0),
+    (_MARKS, 0.386),
+    (b"\n", 0.861),
+    (_DIGITS, 0.686),
+    (bytes(range(0x80, 0xC0)), 0.0),  # inside a character: its lead byte counts for all of it
+    (bytes(range(0xC0, 0xE0)), 0.299),
+    (bytes(range(0xE0, 0xF0)), 0.716),
+    (bytes(range(0xF0, 0x100)), 2.2),
+)
+_CAPITAL = 0.465
+
+_SMALLEST_READING = 200
+_READINGS = 25
+_LIKELY = (0.5, 2.0)
+_BELIEVED = (0.2, 5.0)
+
+
+def estimate_text(text: str) -> float:
+    """Tokens of a text, before any calibration."""
+    data = text.encode("utf-8", "surrogatepass")
+    tokens = _CAPITAL * len(data.translate(None, _NOT_CAPITALS))
+    for kind, weight in _WEIGHTS:
+        rest = data.translate(None, kind)
+        tokens += weight * (len(data) - len(rest))
+        data = rest
+        if not data:
+            break
+    return tokens
+
+
+def message_tokens(message: MessageLike) -> float:
+    """Tokens of one message, before any calibration; 0 for what is never sent."""
+    it = as_message(message)
+    if isinstance(it, BashExecution) and it.exclude_from_context:
+        return 0
+    texts, images = pieces_of(it)
+    return sum(map(estimate_text, texts)) + TOKENS_PER_IMAGE * images
+
+
+class Calibrated(Struct, frozen=True, kw_only=True):
+    """The estimator of one session: byte classes times what its provider's readings say about them."""
+
+    ratios: tuple[float, ...] = ()
+    """Measured tokens for one estimated token, one a reading, newest last; at most the last 25."""
+
+    @property
+    def factor(self) -> float:
+        """What estimates are multiplied by: the median of the ratios; 1 before the first reading."""
+        return median(self.ratios) if self.ratios else 1.0
+
+    def observe(self, own_estimate: float, measured: float) -> Calibrated:
+        """Learn from one reading: ``own_estimate`` (uncalibrated) of messages that the provider ``measured``.
+
+        A reading below 200 tokens, no number, or further off than five times says nothing about the text and is
+        left out; a ratio counts as at least 0.5 and at most 2.
+        """
+        if not own_estimate >= _SMALLEST_READING or not measured > 0:
+            return self
+        ratio = measured / own_estimate
+        if not _BELIEVED[0] <= ratio <= _BELIEVED[1]:
+            return self
+        kept = self.ratios[-(_READINGS - 1) :]
+        return replace(self, ratios=(*kept, min(max(ratio, _LIKELY[0]), _LIKELY[1])))
+
+    def message_tokens(self, message: MessageLike) -> float:
+        """Tokens of one message as this session's provider counts."""
+        return self.factor * message_tokens(message)
+
+    def estimate_text(self, text: str) -> float:
+        """Tokens of a text as this session's provider counts."""
+        return self.factor * estimate_text(text)
