@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AppendFailed",
+    "BadReference",
     "BrokenPair",
     "ContextOverflow",
     "LeafscarError",
     "PolicyError",
-    "BadReference",
     "SessionBusy",
     "SessionError",
     "SessionRefused",

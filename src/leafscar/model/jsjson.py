@@ -101,19 +101,10 @@ def _container(value: object) -> str:
 
 def _string(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    if text.isascii():
+    if text.isascii() or not _LONE_SURROGATE.search(quoted):
         return quoted
-    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)
-
-
-def key_order(value: Mapping[str, object]) -> list[str]:
-    """Give the keys of an object in JavaScript's order: integer-like ones first, ascending."""
-    keys = list(value)
-    indexes = [key for key in keys if _is_index(key)]
-    if indexes:
-        chosen = set(indexes)
-        keys = sorted(indexes, key=int) + [key for key in keys if key not in chosen]
-    return keys
+    joined = quoted.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", joined)
 
 
 def _object(value: Mapping[str, object]) -> str:

@@ -21,7 +21,7 @@ _NAMES = {
 }
 
 
-class Usage(Struct, frozen=True, gc=False, rename=_NAMES, kw_only=True):
+class Usage(Struct, frozen=True, gc=False, rename=_NAMES, kw_only=True, omit_defaults=True):
     """Tokens of one request; None is *not reported*, which is never the same as 0."""
 
     input: int | float | None = None
@@ -72,16 +72,18 @@ def as_usage(value: object) -> Usage | None:
         output=_count(fields, "output"),
         cache_read=_count(fields, "cacheRead"),
         cache_write=_count(fields, "cacheWrite"),
-        cache_write_1h=_count(fields, "cacheWrite1h"),
-        total_tokens=_count(fields, "totalTokens"),
+        cache_write_1h=_stated(fields, "cacheWrite1h"),
+        total_tokens=_stated(fields, "totalTokens"),
     )
 
 
 def _count(fields: Mapping[str, Any], name: str) -> float | None:
-    value = fields.get(name, ...)
-    if value is ...:
-        return None
-    if value is None:
+    if name in fields and fields[name] is None:
         return 0  # JavaScript adds null as 0
+    return _stated(fields, name)
+
+
+def _stated(fields: Mapping[str, Any], name: str) -> float | None:
+    value = fields.get(name)
     number = as_number(value)
-    return math.nan if number is None else number
+    return math.nan if number is None and value is not None else number

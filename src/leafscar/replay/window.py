@@ -77,7 +77,7 @@ def resolve_window(
 
 
 def _flagged(flag: int, largest: float) -> str:
-    text = f"window {flag:,} tokens, from --window"
+    text = "from --window"
     return text + (f" (a what-if: a request of {largest:,.0f} tokens was recorded)" if largest > flag else "")
 
 
@@ -85,27 +85,22 @@ def _sources(
     recorded: int | None, cuts: list[RecordedCut], prices: Prices | None, largest: float, notes: list[str]
 ) -> Iterator[Window]:
     if recorded is not None and recorded > 0:
-        yield Window(
-            tokens=recorded, source="recorded", detail=f"window {recorded:,} tokens, as the session recorded it"
-        )
+        yield Window(tokens=recorded, source="recorded", detail="as the session recorded it")
     automatic = [cut for cut in cuts if not cut.manual and cut.tokens_before > 0]
     if automatic:
         cut = max(automatic, key=lambda cut: cut.tokens_before)
         fitting = [size for size in STANDARD_WINDOWS if size - cut.reserve < cut.tokens_before <= size]
         if possible := [size for size in fitting if size >= largest]:
-            yield Window(tokens=possible[0], source="inferred", detail=_inferred(cut, *possible))
+            yield Window(tokens=possible[0], source="inferred", detail=_inferred(cut, *possible[1:]))
         else:
             notes.append(_unfitting(cut, fitting, largest))
     if prices is not None and prices.window:
-        text = f"window {prices.window:,} tokens, from {prices.source}"
+        text = f"from {prices.source}"
         yield Window(tokens=prices.window, source="prices", detail=text)
 
 
-def _inferred(cut: RecordedCut, size: int, *others: int) -> str:
-    text = (
-        f"window {size:,} tokens, inferred: the recorded cut at {cut.tokens_before:,.0f} tokens lies "
-        f"within {cut.reserve:,} below it"
-    )
+def _inferred(cut: RecordedCut, *others: int) -> str:
+    text = f"inferred: the recorded cut at {cut.tokens_before:,.0f} tokens lies within {cut.reserve:,} below it"
     return text + (f" ({', '.join(f'{other:,}' for other in others)} would fit too)" if others else "")
 
 

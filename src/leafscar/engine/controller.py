@@ -1,0 +1,363 @@
+"""The two levels as one decision per request, without I/O (docs/policies.md, docs/architecture.md).
+
+A host calls :meth:`Controller.before_request` with the path of its session before each provider request, does what
+comes back, and calls :meth:`Controller.after_response` with the usage that the provider reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct, structs
+
+from leafscar.compaction import CompactionResult, Item, SummaryResponse
+from leafscar.engine.cutting import Asked, CutSettings, ask_summary, cut_entry
+from leafscar.engine.decide import Cut, Decision, Keep, Shed, View, decide
+from leafscar.engine.events import Event
+from leafscar.engine.facts import Facts, resolve_lines
+from leafscar.engine.ledger import SUPERSEDED_FLOOR, Ledger, ShedRules
+from leafscar.engine.plan import Fallback, Outcome, Plan, Send, Summarise
+from leafscar.engine.policy import DEFAULT_POLICY, Policy, parse_policy
+from leafscar.engine.readings import Anchor, Meter
+from leafscar.engine.sizers import Sizer, calibrated_sizer, default_sizer
+from leafscar.engine.state import ControlState
+from leafscar.engine.tracker import Tracker
+from leafscar.errors import ContextOverflow, SummaryFailed
+from leafscar.model import Entry, EntryLike, Usage
+from leafscar.pruning import CLASSIC, DEFAULT, SOURCE, Never, Resolve
+from leafscar.pruning.eligible import NOTHING
+
+__all__ = ["CacheFacts", "Controller", "CutSettings", "ShedSettings"]
+
+
+class CacheFacts(Struct, frozen=True, kw_only=True):
+    """What the provider's prompt cache costs, relative to plain input, and how long it lives."""
+
+    read: float = 0.1
+    write: float = 1.25
+    ttl: float = 300
+    """Seconds."""
+
+
+class ShedSettings(Struct, frozen=True, kw_only=True):
+    """What the settings files say about level 1; None is *not set*, which leaves it to the policy."""
+
+    min_result_tokens: int | None = None
+    protect_current_turn: bool | None = None
+    never: Never = NOTHING
+    resolve: Resolve | None = None
+    """Renews the reference that an old recall call asked for (docs/pruning.md)."""
+
+
+def _id_of(entry: Entry) -> str:
+    return entry.id
+
+
+class Controller:
+    """Control of one session.
+
+    ``reference_for`` gives the recall reference of an entry (default: its id); ``sizer`` the own raw tokens of a
+    message (default: the calibrated estimator, chars/4 in ``classic``); ``state`` restores an earlier run;
+    ``trust_entries`` says whether the usage in assistant entries was measured on this controller's requests.
+    """
+
+    def __init__(
+        self,
+        *,
+        facts: Facts,
+        policy: str | Policy = DEFAULT_POLICY,
+        reference_for: Callable[[Entry], str] = _id_of,
+        shed: ShedSettings = ShedSettings(),  # noqa: B008 - frozen
+        cut: CutSettings = CutSettings(),  # noqa: B008 - frozen
+        cache: CacheFacts = CacheFacts(),  # noqa: B008 - frozen
+        sizer: Sizer | None = None,
+        state: ControlState | None = None,
+        trust_entries: bool = True,
+    ) -> None:
+        self.policy = parse_policy(policy) if isinstance(policy, str) else policy
+        self.facts = facts
+        self.lines = resolve_lines(facts, self.policy)
+        self._shed_settings = shed
+        self._cut_settings = cut
+        self._cache = cache
+        state = state or ControlState()
+        own_rules = self.policy.own_rules
+        self._tracker = Tracker(
+            self._shed_rules(reference_for),
+            sizer or (calibrated_sizer if own_rules else default_sizer),
+            meter=Meter(learns=own_rules and sizer is None, factor=state.factor if own_rules else 1.0),
+            own_rules=own_rules,
+            trust_entries=trust_entries,
+            state=state,
+            tell=self._tell,
+        )
+        self._engaged = state.engaged
+        self._dead_cost = state.dead_cost
+        self._last_request = state.last_request
+        self._cold = False
+        self._boundary: int | None = None
+        self._strip: tuple[int, int] | None = None
+        self._asked: Asked | None = None
+        self._retry_above = 0.0
+        self._events: list[Event] = []
+
+    # --- the calls of a host -----------------------------------------------------------------------------
+
+    def before_request(
+        self, path: Sequence[EntryLike], *, now: float | None = None, requested_output: int = 0
+    ) -> Send | Summarise:
+        """Decide on the next request of the session whose ``path`` runs from the root to the leaf.
+
+        ``now`` is any clock in seconds (None: unknown, then nothing counts as cold); ``requested_output`` is what the
+        request will ask for, in tokens. Raises :class:`ContextOverflow` when it is known not to fit.
+        """
+        self.follow(path, now=now)
+        if now is not None:
+            self._last_request = now
+        view = self.view()
+        outcome = self._carry_out(decide(self.policy, self.lines, view), view)
+        return self._fitting(outcome, requested_output) if isinstance(outcome, Send) else outcome
+
+    def summarised(self, response: SummaryResponse) -> Outcome:
+        """Take the answer to a :class:`Summarise`: the next question, the request, or the way without a cut.
+
+        Raises :class:`SummaryFailed` when there is no summary and level 1 cannot make the request small enough.
+        """
+        asked = self._asked
+        assert asked is not None, "summarised() answers a Summarise"
+        try:
+            request = asked.steps.send(response)
+        except StopIteration as stop:
+            self._asked = None
+            return self._cut(asked, stop.value)
+        except SummaryFailed as fault:
+            self._asked = None
+            return self._without_summary(fault)
+        return Summarise(request=request, reason=asked.reason)
+
+    def after_response(self, usage: Usage) -> None:
+        """Note what the provider reported for the request just sent; of several calls in one step, the last one."""
+        self._tracker.report(usage)
+
+    def compact(self, path: Sequence[EntryLike], *, instructions: str | None = None) -> Summarise | None:
+        """Cut on request, whatever the lines say; None when there is nothing to cut."""
+        self.follow(path)
+        return self._ask("manual", instructions)
+
+    # --- what it knows -------------------------------------------------------------------------------------
+
+    def follow(self, path: Sequence[EntryLike], *, now: float | None = None) -> None:
+        """Take in what is new on the path, without deciding anything."""
+        self.lines = resolve_lines(self.facts, self.policy)
+        self._tracker.follow(path, self.lines)
+        self._cold = self._is_cold(now)
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """The context, message by message; plans speak of its positions."""
+        return self._tracker.ledger.items
+
+    @property
+    def ledger(self) -> Ledger:
+        """The running sums. Read them, never change them."""
+        return self._tracker.ledger
+
+    @property
+    def anchor(self) -> Anchor | None:
+        """The reading that the estimate rests on."""
+        return self._tracker.meter.anchor
+
+    @property
+    def overhead(self) -> float:
+        """Tokens of system prompt and tools, as far as readings tell."""
+        return self._tracker.meter.overhead
+
+    @property
+    def engaged(self) -> bool:
+        """Whether level 1 has acted (``classic``: crossed T) since the newest cut."""
+        return self._engaged
+
+    @property
+    def state(self) -> ControlState:
+        """What another process needs to go on with the same projection."""
+        tracker, anchor = self._tracker, self._tracker.meter.anchor
+        items = tracker.ledger.items
+        return ControlState(
+            shed=tuple(items[position].entry.id for position in tracker.ledger.shed),
+            engaged=self._engaged,
+            measured=items[anchor.position].entry.id if anchor and not tracker.unmeasured else None,
+            fruitless=tracker.fruitless,
+            dead_cost=self._dead_cost,
+            last_request=self._last_request,
+            factor=tracker.meter.factor,
+        )
+
+    def view(self) -> View:
+        """What the policy sees of the next request, in tokens."""
+        tracker, facts = self._tracker, self.facts
+        ledger, factor, estimate = tracker.ledger, tracker.meter.factor, tracker.estimate()
+        older, fullest = self._savings()
+        return View(
+            estimate=estimate,
+            older=factor * older,
+            fullest=factor * fullest,
+            already=factor * ledger.already,
+            suffix=factor * ledger.suffix() if self.policy.priced else 0.0,
+            dead_cost=self._dead_cost,
+            rewrite_price=self._cache.write - self._cache.read,
+            cold=self._cold,
+            engaged=self._engaged,
+            may_shed=facts.pruning_enabled and not (facts.bound_thinking and facts.thinking_way == "off"),
+            may_cut=facts.compaction_enabled
+            and tracker.latch_open
+            and not tracker.loops
+            and estimate > self._retry_above,
+        )
+
+    def take_events(self) -> list[Event]:
+        """Events since the last call, oldest first."""
+        events, self._events = self._events, []
+        return events
+
+    # --- carrying out ----------------------------------------------------------------------------------------
+
+    def _carry_out(self, decision: Decision, view: View) -> Send | Summarise:
+        match decision:
+            case Keep(reason):
+                return self._keep(reason, view)
+            case Shed(reason, fullest):
+                return self._shed(reason, fullest=fullest)
+            case Cut(reason):
+                return self._ask(reason) or self._uncut(view)
+
+    def _keep(self, reason: str, view: View) -> Send:
+        over = view.estimate > self.lines.threshold
+        self._engaged |= self.policy.sheds == "sticky" and over and not self.lines.off
+        self._dead_cost += self._cache.read * view.fullest
+        kind = "off" if self.lines.off else "over-threshold" if over and self.policy.cuts != "never" else "keep"
+        self._tell(kind, reason)
+        return Send(plan=self.plan())
+
+    def _shed(self, reason: str, *, fullest: bool) -> Send:
+        before = self._tracker.estimate()
+        positions = self._tracker.ledger.chosen(fullest=self._reach(fullest=fullest))
+        gone = self._tracker.move(positions)
+        self._engaged = True
+        self._dead_cost = 0.0
+        self._boundary = positions[0]
+        self._tracker.sent_length = min(self._tracker.sent_length, positions[0])
+        self._strip_from(positions[0])
+        saved = self._tracker.meter.factor * gone
+        self._tell("shed", reason, estimate=before, after=self._tracker.estimate(), outputs=len(positions), saved=saved)
+        return Send(plan=self.plan())
+
+    def _uncut(self, view: View) -> Send | Summarise:
+        self._tell("nothing-to-cut", "no history before what must be kept")
+        blocked = structs.replace(view, may_cut=False)
+        return self._carry_out(decide(self.policy, self.lines, blocked), blocked)
+
+    def _ask(self, reason: str, instructions: str | None = None) -> Summarise | None:
+        steps = ask_summary(self._tracker.path, self.lines, self.facts, self._cut_settings, instructions)
+        if steps is None:
+            return None
+        self._asked = Asked(steps=steps, reason=reason, before=self._tracker.estimate())
+        self._tell("summarise", reason)
+        return Summarise(request=next(steps), reason=reason)
+
+    def _cut(self, asked: Asked, result: CompactionResult) -> Send:
+        fields = result.as_entry_fields()
+        self._tracker.cut(cut_entry(fields), asked.before)
+        self._engaged = False
+        self._dead_cost = self._retry_above = 0.0
+        self._boundary = self._strip = None
+        self._strip_from(0)
+        self._tell("cut", asked.reason, estimate=asked.before, after=self._tracker.estimate())
+        return Send(plan=self.plan(), cut=fields)
+
+    def _without_summary(self, fault: SummaryFailed) -> Fallback:
+        self._tell("summary-failed", fault.code)
+        self._retry_above = self._tracker.estimate() + self.lines.cold_batch
+        estimate, threshold = self._tracker.estimate(), self.lines.threshold
+        _, fullest = self._savings()
+        if estimate > threshold >= estimate - self._tracker.meter.factor * fullest and self.view().may_shed:
+            return Fallback(plan=self._shed("the summary failed", fullest=True).plan, words=fault.words)
+        if estimate > threshold:
+            raise fault
+        self._tell("fallback", "the summary failed, the request is below the threshold")
+        return Fallback(plan=self.plan(), words=fault.words)
+
+    def _fitting(self, outcome: Send, requested: int) -> Send | Summarise:
+        """Let through what fits; shed, then cut, what does not. A pure estimate never stops a request."""
+        if self._fits(outcome.plan.estimate, requested):
+            return outcome
+        _, fullest = self._savings()
+        if fullest > 0 and self.view().may_shed:
+            outcome = self._shed("does not fit", fullest=True)
+            if self._fits(outcome.plan.estimate, requested):
+                return outcome
+        asked = self._ask("overflow") if self.facts.compaction_enabled else None
+        if asked is not None:
+            return asked
+        estimate, window = round(outcome.plan.estimate), self.lines.real_window
+        raise ContextOverflow(estimate=estimate, requested=requested, window=window)
+
+    def _fits(self, estimate: float, requested: int) -> bool:
+        free = self.lines.off or self.policy.name == "none" or self.anchor is None
+        return bool(free) or estimate + requested <= self.lines.real_window
+
+    # --- small parts -------------------------------------------------------------------------------------------
+
+    def _shed_rules(self, reference_for: Callable[[Entry], str]) -> ShedRules:
+        policy, settings, own = self.policy, self._shed_settings, self.policy.own_rules
+        stated = settings.min_result_tokens
+        return ShedRules(
+            reference_for=reference_for,
+            min_tokens=policy.min_result_tokens if stated is None else stated,
+            superseded_floor=SUPERSEDED_FLOOR if own and stated is None else None,
+            protect=self.lines.protect if own else 0,
+            keep_unanswered=own,
+            never=settings.never,
+            marks=DEFAULT if own else SOURCE if policy.source_defects else CLASSIC,
+            resolve=settings.resolve,
+        )
+
+    def _reach(self, *, fullest: bool) -> bool:
+        protect = self._shed_settings.protect_current_turn
+        if protect is None:
+            return fullest and not self.policy.absolute_turn
+        return not protect
+
+    def _savings(self) -> tuple[float, float]:
+        """Raw tokens of a move of older material and of the fullest one, the current turn's protection applied."""
+        ledger = self._tracker.ledger
+        older = ledger.fullest if self._reach(fullest=False) else ledger.older
+        return older, ledger.fullest if self._reach(fullest=True) else ledger.older
+
+    def _is_cold(self, now: float | None) -> bool:
+        if now is None or self._last_request is None:
+            return False
+        return now - self._last_request > self._cache.ttl
+
+    def _strip_from(self, position: int) -> None:
+        if self.facts.bound_thinking and self.facts.thinking_way != "drop_block":
+            start = min(position, self._strip[0]) if self._strip else position
+            self._strip = (start, len(self.items))
+
+    def plan(self) -> Plan:
+        """The request as it stands, whatever the lines say."""
+        ledger, tracker = self._tracker.ledger, self._tracker
+        length, kept = len(ledger.items), tracker.sent_length
+        tracker.sent_length = length
+        return Plan(
+            length=length,
+            kept=kept,
+            replacements=ledger.shed,
+            boundary=self._boundary,
+            strip_thinking=self._strip,
+            drop_block=self.facts.bound_thinking and self.facts.thinking_way == "drop_block",
+            estimate=tracker.estimate(),
+        )
+
+    def _tell(self, kind: str, reason: str, *, estimate: float | None = None, **numbers: float) -> None:
+        shown = self._tracker.estimate() if estimate is None else estimate
+        self._events.append(Event(kind=kind, reason=reason, estimate=shown, **numbers))  # pyright: ignore[reportArgumentType]

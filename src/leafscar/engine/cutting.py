@@ -1,0 +1,62 @@
+"""The level-2 part of a controller: asking for a summary, and the entry that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from leafscar.compaction import OWN, CompactionSettings, SummaryOptions, Texts, compact, prepare
+from leafscar.compaction.summarise import Asking
+from leafscar.engine.facts import Facts, Lines
+from leafscar.model import Entry
+
+__all__ = ["Asked", "CutSettings", "ask_summary", "cut_entry"]
+
+
+class CutSettings(Struct, frozen=True, kw_only=True):
+    """How summaries are asked for."""
+
+    texts: Texts = OWN
+    pins: tuple[str, ...] = ()
+    """Rules from the settings that every summary message holds word for word."""
+    instructions: str | None = None
+    """What the user wants the summary to look at."""
+    reasoning: str | None = None
+    """Thinking level to ask for; None asks for none."""
+    keep_recent: int | None = None
+    """Newest tokens that a cut keeps; None: what the threshold allows (docs/compaction.md)."""
+
+
+class Asked(Struct, kw_only=True):
+    """A cut whose summary is being written."""
+
+    steps: Asking
+    reason: str
+    before: float
+    """Estimate that the cut answers to, in tokens."""
+
+
+def ask_summary(
+    path: Sequence[Entry], lines: Lines, facts: Facts, settings: CutSettings, instructions: str | None
+) -> Asking | None:
+    """Start asking for the summary of a cut; None when there is nothing to cut."""
+    keep = lines.keep if settings.keep_recent is None else min(settings.keep_recent, lines.keep)
+    cut = CompactionSettings(reserve_tokens=lines.reserve, keep_recent_tokens=keep)
+    preparation = prepare(path, cut, pins=settings.pins)
+    if preparation is None:
+        return None
+    options = SummaryOptions(
+        max_output=facts.max_output,
+        window=lines.real_window,
+        reasoning=settings.reasoning,
+        instructions=instructions or settings.instructions,
+        texts=settings.texts,
+    )
+    return compact(preparation, options)
+
+
+def cut_entry(fields: dict[str, Any]) -> Entry:
+    """An entry that stands for the cut until the host has written its own."""
+    return Entry(id="", parent_id=None, type="compaction", data={"type": "compaction", **fields})

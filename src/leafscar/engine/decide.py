@@ -1,0 +1,142 @@
+"""One request's decision, as a pure function of what is measured (docs/policies.md)."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from leafscar.engine.facts import Lines
+from leafscar.engine.policy import Policy
+
+__all__ = ["Cut", "Decision", "Keep", "Shed", "View", "decide"]
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What a policy sees of the next request; all numbers are tokens."""
+
+    estimate: float
+    """The request as it would go out with the moves made so far."""
+    older: float
+    """What a move of older material (before the current turn, or superseded) would take out."""
+    fullest: float
+    """What the fullest allowed move would take out."""
+    already: float = 0
+    """What earlier moves have taken out."""
+    suffix: float = 0
+    """From the first block that the fullest move changes to the end."""
+    dead_cost: float = 0
+    """Price of the dead tokens over the requests since the last move, in input-token equivalents."""
+    rewrite_price: float = 1.15
+    """Cache write price less cache read price, in input-token prices."""
+    cold: bool = False
+    """Whether the provider's cache has expired anyway."""
+    engaged: bool = False
+    """Whether moves were made (``sticky``: T was crossed) since the newest cut."""
+    may_shed: bool = True
+    """False while pruning is off, or moves would break bound thinking."""
+    may_cut: bool = True
+    """False while cuts are off, the latch is closed, the loop breaker is open, or there is nothing to cut."""
+
+
+class Keep(Struct, frozen=True):
+    """Send the request in the shape it has."""
+
+    reason: str
+
+
+class Shed(Struct, frozen=True):
+    """Make one move: of the older material, or (``fullest``) of everything that is allowed."""
+
+    reason: str
+    fullest: bool
+
+
+class Cut(Struct, frozen=True):
+    """Ask for a summary and cut."""
+
+    reason: str
+
+
+Decision: TypeAlias = Keep | Shed | Cut
+
+
+def decide(policy: Policy, lines: Lines, view: View) -> Decision:
+    """Decide what happens to the next request under ``policy``."""
+    if lines.off:
+        return Keep(lines.off)
+    match policy.sheds:
+        case "sticky":
+            return _sticky(policy, lines, view)
+        case "batch":
+            return _batch(policy, lines, view)
+        case _:
+            return _cut_only(policy, lines, view)
+
+
+def _cut_only(policy: Policy, lines: Lines, view: View) -> Decision:
+    if policy.cuts == "above-line" and view.estimate > lines.cut:
+        return Cut("threshold") if view.may_cut else Keep("above the cut line, but nothing may be cut")
+    return Keep("below the cut line")
+
+
+def _sticky(policy: Policy, lines: Lines, view: View) -> Decision:
+    over = view.estimate > lines.threshold
+    if not (over or view.engaged):
+        return Keep("not engaged")
+    savings = view.older if view.may_shed else 0
+    counted = savings + (view.already if policy.source_defects else 0)
+    if over and view.may_cut and view.estimate - counted > lines.gate:
+        return Cut("threshold")
+    return Shed("engaged", fullest=False) if savings else Keep("engaged, nothing new to prune")
+
+
+def _batch(policy: Policy, lines: Lines, view: View) -> Decision:
+    if view.estimate <= lines.shed:
+        return _below_pressure(policy, lines, view)
+    move = _pressure_move(policy, lines, view)
+    if policy.cuts == "above-line":
+        return _cut_above(lines, view, move)
+    if move is not None:
+        return move
+    if view.may_cut:
+        return Cut("pressure")
+    return _largest_move(lines, view) or Keep("under pressure, but there is neither a move nor a cut to make")
+
+
+def _below_pressure(policy: Policy, lines: Lines, view: View) -> Decision:
+    if not view.may_shed:
+        return Keep("below the shed line")
+    if view.cold and view.older >= lines.cold_batch:
+        return Shed("cold cache", fullest=False)
+    if policy.priced and view.fullest >= lines.cold_batch and _pays(view):
+        return Shed("dead tokens cost more than the rewrite", fullest=True)
+    return Keep("below the shed line")
+
+
+def _pays(view: View) -> bool:
+    return view.dead_cost >= view.rewrite_price * view.suffix
+
+
+def _pressure_move(policy: Policy, lines: Lines, view: View) -> Shed | None:
+    """The smallest move that is a batch and reaches the goal; older material before the current turn."""
+    if not view.may_shed:
+        return None
+    batch = lines.cold_batch if view.cold else lines.batch
+    for savings, fullest in ((view.older, False), (view.fullest, True)):
+        reaches = view.estimate - savings <= lines.goal or not policy.must_reach_goal
+        if savings >= batch and reaches:
+            return Shed("pressure", fullest=fullest)
+    return None
+
+
+def _cut_above(lines: Lines, view: View, move: Shed | None) -> Decision:
+    savings = 0 if move is None else view.fullest if move.fullest else view.older
+    if view.estimate - savings > lines.cut and view.may_cut:
+        return Cut("pressure")
+    return move or Keep("above the shed line, no batch to move")
+
+
+def _largest_move(lines: Lines, view: View) -> Shed | None:
+    enough = view.may_shed and view.fullest >= lines.cold_batch
+    return Shed("pressure, no cut possible", fullest=True) if enough else None

@@ -1,0 +1,109 @@
+"""The named policies: when level 1 sheds and when level 2 cuts (docs/policies.md, ADR 0005)."""
+
+from __future__ import annotations
+
+from msgspec import Struct, structs
+
+from leafscar.errors import PolicyError
+
+__all__ = ["DEFAULT_POLICY", "POLICIES", "Policy", "parse_policy"]
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """One policy as data. Fractions are of the window; every line is capped at the threshold T."""
+
+    name: str
+    sheds: str = "never"
+    """never | sticky (all that is allowed, on every request above T until a cut) | batch (one move at a time)."""
+    cuts: str = "never"
+    """never | above-line | unless-shed (above the shed line, when no move brings the request under the goal) |
+    gate (above T, unless the move brings it to T - reserve_tokens)."""
+    shed_fraction: float = 0.70
+    """Above it a ``batch`` policy moves under pressure."""
+    cut_fraction: float = 1.0
+    """Line of an ``above-line`` policy."""
+    goal_fraction: float = 0.62
+    """What a move under pressure must reach."""
+    goal_margin: float = 0.08
+    """Share of the window that must stay free below T after such a move."""
+    must_reach_goal: bool = True
+    """Whether a move under pressure that misses the goal is not made (the cut is, instead)."""
+    batch_tokens: int = 20_000
+    """Smallest move: ``min(batch_tokens, window // batch_divisor)`` tokens."""
+    batch_divisor: int = 10
+    cold_tokens: int = 2_000
+    """Smallest move while the provider's cache is cold anyway."""
+    cold_divisor: int = 100
+    priced: bool = False
+    """Whether a move is also made when the dead tokens have cost more than sending the rest again."""
+    protect_tokens: int = 10_000
+    """Newest tokens that stay raw: ``min(protect_tokens, T // protect_divisor)``."""
+    protect_divisor: int = 8
+    min_result_tokens: int = 300
+    """Smallest output that is shed while the settings files do not say."""
+    absolute_turn: bool = False
+    """Whether the current turn stays raw whatever happens while the settings files do not say."""
+    own_rules: bool = True
+    """False: the thresholds and the size rule of seeds 000 and 002 (R = reserve_tokens, chars/4, kept anchors)."""
+    source_defects: bool = False
+    """The gate also counts savings that the measured request already had, for comparisons only."""
+
+
+_BATCH = Policy(name="balanced", sheds="batch", cuts="unless-shed")
+_CLASSIC = Policy(
+    name="classic",
+    sheds="sticky",
+    cuts="gate",
+    own_rules=False,
+    absolute_turn=True,
+    min_result_tokens=1000,
+    protect_tokens=0,
+)
+
+POLICIES: dict[str, Policy] = {
+    policy.name: policy
+    for policy in (
+        Policy(name="none"),
+        Policy(name="compaction", cuts="above-line"),
+        _CLASSIC,
+        structs.replace(_CLASSIC, name="source", source_defects=True),
+        _BATCH,
+        structs.replace(
+            _BATCH,
+            name="fewest-cuts",
+            cuts="above-line",
+            cut_fraction=0.92,
+            must_reach_goal=False,
+            protect_tokens=20_000,
+            protect_divisor=4,
+        ),
+        structs.replace(_BATCH, name="thrifty", priced=True),
+    )
+}
+"""The policies by name; ``compaction:0.70`` states a fraction of the window."""
+
+DEFAULT_POLICY = "balanced"
+
+
+def parse_policy(name: str) -> Policy:
+    """Give the policy of a name, ``compaction:FRACTION`` included. Raises :class:`PolicyError`."""
+    base, _, detail = name.partition(":")
+    policy = POLICIES.get(base)
+    if policy is None:
+        known = ", ".join(POLICIES)
+        raise PolicyError(f"no policy {name!r}; known: {known}, compaction:FRACTION", name=name)
+    if not detail and name == base:
+        return policy
+    if base != "compaction":
+        raise PolicyError(f"policy {base} takes no {detail!r}; only compaction has a part after the colon", name=name)
+    return structs.replace(policy, name=name, cut_fraction=_fraction(detail, name))
+
+
+def _fraction(text: str, name: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise PolicyError(f"{name!r}: the fraction is a number above 0 and at most 1, like compaction:0.70", name=name)
+    return value

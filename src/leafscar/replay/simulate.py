@@ -1,0 +1,214 @@
+"""One policy over one recording: the real Controller against a provider that only counts (docs/replay.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from leafscar.compaction import SummaryRequest, SummaryResponse
+from leafscar.engine import (
+    CacheFacts,
+    Controller,
+    CutSettings,
+    Facts,
+    Plan,
+    Policy,
+    Send,
+    ShedSettings,
+    Summarise,
+)
+from leafscar.errors import ContextOverflow
+from leafscar.model import Entry, Usage
+from leafscar.model.jsjson import utf16_length
+from leafscar.replay.cache import Block, CacheModel, CacheUse, PromptCache
+from leafscar.replay.prices import Bill, Prices, bill
+from leafscar.replay.recording import RecordedRequest, Recording
+from leafscar.replay.result import CutMark, Moment
+from leafscar.replay.sizes import Sizes
+
+__all__ = ["Run", "Setup", "simulate"]
+
+
+class Setup(Struct, frozen=True, kw_only=True):
+    """What all policies of one session share."""
+
+    recording: Recording
+    sizes: Sizes
+    facts: Facts
+    prices: Prices | None
+    cache: CacheModel
+    summary_tokens: float
+    """Tokens that a virtual summary is assumed to have."""
+    shed: ShedSettings = ShedSettings()
+    pins: tuple[str, ...] = ()
+
+    @property
+    def overhead(self) -> float:
+        """Tokens of system prompt and tools, as far as known."""
+        return self.sizes.overhead or 0.0
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """What one policy did."""
+
+    moments: list[Moment]
+    cuts: list[CutMark]
+    bill: Bill
+    """All requests and the summariser's calls."""
+    notes: list[str]
+
+
+def simulate(setup: Setup, policy: Policy, *, keep_recorded_cuts: bool = False) -> Run:
+    """Replay every recorded request under ``policy``; its own cuts take the place of the recorded ones.
+
+    ``keep_recorded_cuts`` leaves the recorded cuts where they were: the cache model over the session as it was.
+    """
+    entries = [entry for entry in setup.recording.path if keep_recorded_cuts or entry.type != "compaction"]
+    places = {id(entry): position for position, entry in enumerate(entries)}
+    simulation = _Simulation(setup, policy, entries)
+    for request in setup.recording.requests:
+        simulation.step(request, places[id(request.entry)])
+    return simulation.result()
+
+
+class _Asked(Struct, kw_only=True):
+    """The summaries that one request needed."""
+
+    reason: str = ""
+    before: float = 0
+    input: float = 0
+    output: float = 0
+    bill: Bill = Bill()
+
+
+class _Simulation:
+    """The state of one run: the controller, the provider's cache, and the bill so far."""
+
+    def __init__(self, setup: Setup, policy: Policy, entries: Sequence[Entry]) -> None:
+        self._setup = setup
+        self._policy = policy
+        self._entries = entries
+        cache = setup.cache
+        self._controller = Controller(
+            facts=setup.facts,
+            policy=policy,
+            reference_for=setup.recording.session.reference_for,
+            shed=setup.shed,
+            cut=CutSettings(pins=setup.pins),
+            cache=CacheFacts(read=cache.read, write=cache.written, ttl=cache.ttl),
+            sizer=setup.sizes,
+            trust_entries=False,
+        )
+        self._cache = PromptCache(cache)
+        self._path: list[Entry] = []
+        self._taken = 0
+        self._previous_end = 1
+        self._moments: list[Moment] = []
+        self._cuts: list[CutMark] = []
+        self._bill = Bill()
+        self._notes: dict[str, None] = {}
+
+    def step(self, request: RecordedRequest, place: int) -> None:
+        """Send one recorded request, whose response stands at ``place``, as the policy would have sent it."""
+        self._path += self._entries[self._taken : place]
+        self._taken = place
+        asked = _Asked()
+        plan = self._decide(request, asked)
+        use = self._send(plan, request.at)
+        if asked.reason:
+            self._cuts.append(_mark(request.number, asked, use.total))
+        self._book(request, use, asked)
+        response = self._setup.sizes(request.entry, request.message)
+        self._controller.after_response(Usage(input=use.total, output=response, total_tokens=use.total + response))
+
+    def result(self) -> Run:
+        """What the policy did with the whole session."""
+        return Run(moments=self._moments, cuts=self._cuts, bill=self._bill, notes=list(self._notes))
+
+    def _decide(self, request: RecordedRequest, asked: _Asked) -> Plan:
+        try:
+            outcome = self._controller.before_request(self._path, now=request.at)
+        except ContextOverflow:
+            self._notes["a request that could not have been sent is counted as if it had been"] = None
+            return self._controller.plan()
+        while isinstance(outcome, Summarise):
+            asked.before = asked.before or self._controller.view().estimate
+            asked.reason = outcome.reason
+            outcome = self._controller.summarised(self._summary(outcome.request, asked))
+        if isinstance(outcome, Send) and outcome.cut is not None:
+            self._path.append(self._cut_entry(outcome.cut))
+        return outcome.plan
+
+    def _summary(self, request: SummaryRequest, asked: _Asked) -> SummaryResponse:
+        """Answer with a text of the assumed length, and bill the call: nothing of it comes from the cache."""
+        setup = self._setup
+        read = setup.sizes.k * (utf16_length(request.system) + utf16_length(request.prompt)) / 4
+        written = min(setup.summary_tokens, request.max_tokens)
+        use = CacheUse(read=0, written=0, uncached=read, miss=0, cause=None, assumed_warm=False)
+        asked.input += read
+        asked.output += written
+        asked.bill += bill(use, written, setup.prices, setup.cache)
+        return SummaryResponse(texts=("." * round(4 * written / setup.sizes.k),))
+
+    def _cut_entry(self, fields: Mapping[str, Any]) -> Entry:
+        number = len(self._cuts) + 1
+        data = {"type": "compaction", "id": f"cut-{number}", **fields}
+        return Entry(id=f"cut-{number}", parent_id=None, type="compaction", data=data)
+
+    def _send(self, plan: Plan, at: float | None) -> CacheUse:
+        ledger, setup = self._controller.ledger, self._setup
+        kept = plan.kept + 1 if self._moments else 0
+        blocks = [] if kept else [Block("overhead", setup.overhead)]
+        for position in range(plan.kept, plan.length):
+            item, marker = ledger.items[position], position in plan.replacements
+            blocks.append(Block((item.entry.id, position, marker), ledger.size(position)))
+        end = plan.length + 1
+        marks = {1, min(self._previous_end, end), end}
+        if plan.boundary is not None:
+            marks.add(plan.boundary + 1)
+        self._previous_end = end
+        return self._cache.send(kept, blocks, sorted(marks), at)
+
+    def _book(self, request: RecordedRequest, use: CacheUse, asked: _Asked) -> None:
+        output = float((request.usage.output if request.usage else None) or 0)
+        spent = bill(use, output, self._setup.prices, self._setup.cache) + asked.bill
+        self._bill += spent
+        shed = [event for event in self._controller.take_events() if event.kind == "shed"]
+        self._moments.append(
+            Moment(
+                request=request.number,
+                entry_id=request.entry.id,
+                at=request.at,
+                context=use.total,
+                output=output,
+                read=use.read,
+                written=use.written,
+                uncached=use.uncached,
+                cost=spent.cost,
+                units=spent.units,
+                inferred=True,
+                shed=sum(event.outputs for event in shed),
+                shed_tokens=sum(event.saved for event in shed),
+                cut=bool(asked.reason),
+                break_cause=_cause(use, cut=bool(asked.reason)),
+                missed=use.miss,
+            )
+        )
+
+
+def _cause(use: CacheUse, *, cut: bool) -> str | None:
+    return "cut" if cut and use.cause == "shape" else use.cause
+
+
+def _mark(number: int, asked: _Asked, after: float) -> CutMark:
+    return CutMark(
+        request=number,
+        before=asked.before,
+        after=after,
+        summary_tokens=asked.output,
+        summariser_input=asked.input,
+        cost=asked.bill.cost,
+        reason=asked.reason,
+    )

@@ -1,0 +1,96 @@
+"""Sizes in a what-if: what each message weighed, as far as the readings tell (docs/replay.md).
+
+The overhead of system prompt and tools is the first reading less its messages. A message weighs its characters / 4
+times k, and k comes from the difference between the two readings around it, so that sums give the readings back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from leafscar.compaction import Item, project_context
+from leafscar.compaction.rules import DEFAULT
+from leafscar.compaction.slots import items_of, make_slot
+from leafscar.estimate import estimate_tokens
+from leafscar.model import Entry, Message
+from leafscar.replay.recording import RecordedRequest, Recording
+
+__all__ = ["Sizes", "measure_sizes"]
+
+_LEAST_TOKENS = 50
+_LOW, _HIGH = 0.25, 4.0
+
+
+class Sizes(Struct, frozen=True, kw_only=True):
+    """Tokens of messages and of the overhead."""
+
+    overhead: float | None
+    """Tokens of system prompt and tools; None without any reading."""
+    k: float
+    """Measured tokens per character/4, over the whole session; 1.0 without readings."""
+    factors: Mapping[str, float]
+    """k of each entry that stands between two readings, by entry id."""
+    readings: int
+    """How many readings the numbers rest on."""
+    unexplained: int
+    """Readings that moved for a reason that the recording does not show; messages around them are bounded."""
+
+    def __call__(self, entry: Entry, message: Message) -> float:
+        """Tokens of a message that ``entry`` gives to the context."""
+        return estimate_tokens(message) * self.factors.get(entry.id, self.k)
+
+
+def measure_sizes(recording: Recording) -> Sizes:
+    """Measure a recording."""
+    readings = [request for request in recording.requests if request.reading is not None]
+    if not readings:
+        return Sizes(overhead=None, k=1.0, factors={}, readings=0, unexplained=0)
+    spans = [span for span in (_span(recording, *pair) for pair in pairwise(readings)) if span is not None]
+    plain = [span for span in spans if _LOW * span.own <= span.grown <= _HIGH * span.own]
+    own = sum(span.own for span in plain)
+    k = sum(span.grown for span in plain) / own if own else 1.0
+    factors = {entry_id: span.factor(k) for span in spans for entry_id in span.ids}
+    first = readings[0]
+    before = project_context(recording.path[: first.position]).items
+    weight = sum(estimate_tokens(item.message) for item in before) * k
+    return Sizes(
+        overhead=max(0.0, (first.reading or 0) - weight),
+        k=k,
+        factors=factors,
+        readings=len(readings),
+        unexplained=len(spans) - len(plain),
+    )
+
+
+class _Span(Struct, frozen=True, kw_only=True):
+    """The messages between two readings, and how much the second one had grown."""
+
+    ids: list[str]
+    own: float
+    grown: float
+
+    def factor(self, k: float) -> float:
+        return _bounded(self.grown / self.own) if self.own >= _LEAST_TOKENS and self.grown > 0 else k
+
+
+def _span(recording: Recording, first: RecordedRequest, second: RecordedRequest) -> _Span | None:
+    """What stands between two readings; None across a cut, an edit or a change of model."""
+    between = recording.path[first.position : second.position]
+    if first.message.model != second.message.model:
+        return None
+    if any(entry.type in ("compaction", "context_edit") for entry in between):
+        return None
+    items: Sequence[Item] = items_of(make_slot(entry, DEFAULT) for entry in between)
+    own = sum(estimate_tokens(item.message) for item in items)
+    return _Span(
+        ids=[item.entry.id for item in items],
+        own=own,
+        grown=(second.reading or 0) - (first.reading or 0),
+    )
+
+
+def _bounded(k: float) -> float:
+    return min(max(k, _LOW), _HIGH)

@@ -1,0 +1,84 @@
+"""Opening a session from its end: the cost follows the live context, not the file.
+
+Lines are read backwards until the newest cut's first kept entry stands on the path. Whatever this short cut cannot
+prove (an unknown parent, a missing id, a moved leaf) makes it give up, and the whole file is read instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from msgspec import UNSET, Struct
+
+from leafscar.formats.pi import MAX_LINE_BYTES, Head, read_head
+from leafscar.model.entries import Entry
+
+__all__ = ["TailEntry", "lines_backwards", "read_tail"]
+
+_CHUNK = 256 * 1024
+_HEAD = re.compile(rb'\{"type":"([a-z_]+)","id":"([^"\\]+)","parentId":(?:null|"([^"\\]+)")[,}]')
+
+
+class TailEntry(Struct, frozen=True, gc=False):
+    """An entry that was found from the end, and the byte offset of its line."""
+
+    entry: Entry
+    offset: int
+
+
+def lines_backwards(fd: int, size: int) -> Iterator[tuple[int, bytes]]:
+    """Byte offset and content of each line before ``size``, the last one first, without newlines."""
+    held, start, chunk = b"", size, _CHUNK
+    while start > 0:
+        length = min(chunk, start)
+        start -= length
+        held = os.pread(fd, length, start) + held
+        first = held.find(b"\n")
+        if first < 0:
+            chunk = min(chunk * 2, MAX_LINE_BYTES)
+            continue
+        end = len(held)
+        cut = held.rfind(b"\n", 0, end)
+        while cut >= 0:
+            yield start + cut + 1, held[cut + 1 : end]
+            end = cut
+            cut = held.rfind(b"\n", 0, end)
+        held = held[:end]
+    yield 0, held
+
+
+def read_tail(fd: int, size: int, header_end: int) -> list[TailEntry] | None:
+    """Path from the newest cut's first kept entry (or the root) to the leaf; None when only a full read can tell."""
+    path: list[TailEntry] = []
+    wanted: str | None = None
+    kept: str | None = None
+    for offset, raw in lines_backwards(fd, size):
+        if offset < header_end:
+            return None
+        head = _wanted_head(raw, wanted)
+        if head is None:
+            continue
+        if head.id is None or head.parentId is UNSET or head.type in ("leaf", "session"):
+            return None
+        entry = Entry(id=head.id, parent_id=head.parentId, type=head.type, raw=raw)
+        path.append(TailEntry(entry, offset))
+        if kept is None and head.type == "compaction":
+            kept = entry.data.get("firstKeptEntryId") or head.id
+        if head.parentId is None or head.id == kept:
+            return path[::-1]
+        wanted = head.parentId
+    return None
+
+
+def _wanted_head(raw: bytes, wanted: str | None) -> Head | None:
+    """Head of a line that is the wanted entry, or any readable entry while none is wanted."""
+    if wanted is not None:
+        quick = _HEAD.match(raw)
+        if quick is not None and quick[2] != wanted.encode():
+            return None
+    head = read_head(raw) if raw else None
+    if head is None or not head.type or (wanted is not None and head.id != wanted):
+        return None
+    return head
