@@ -1,0 +1,180 @@
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from tests.model.strategies import values
+
+from leafscar.model import Assistant, BranchSummary, CompactionSummary, Custom, Entry, Text, Usage, User, as_entry
+from leafscar.model.entries import dump_line, iso_to_ms, loads
+
+TIME = "2025-01-02T03:04:05.678Z"
+MS = 1735787045678
+
+
+def line(kind="message", **data):
+    """Entry of one line of a file."""
+    return Entry(id="a", parent_id=None, type=kind, line=3, raw=json.dumps({"type": kind, **data}).encode())
+
+
+def test_a_dict_becomes_an_entry():
+    """Head fields are read, the dict itself is the data."""
+    plain = {"type": "label", "id": "b", "parentId": "a", "label": "x"}
+    entry = as_entry(plain)
+    assert (entry.id, entry.parent_id, entry.type, entry.line, entry.raw) == ("b", "a", "label", 0, None)
+    assert entry.data is plain
+    assert entry["label"] == entry.get("label") == "x"
+    assert entry.get("none", 7) == 7
+    assert as_entry(entry) is entry
+
+
+def test_odd_heads_read_as_absent():
+    """A head field that is no text is no head field."""
+    entry = as_entry({"id": 5, "parentId": 6, "type": None})
+    assert (entry.id, entry.parent_id, entry.type) == ("", None, "")
+
+
+def test_shows_where_it_stands():
+    """A representation names type and id, and the line where there is one."""
+    assert repr(line("label")) == "<Entry label a line 3>"
+    assert repr(as_entry({"id": "b", "type": "message"})) == "<Entry message b>"
+
+
+def test_data_is_decoded_once():
+    """The line is decoded when it is asked for, and then kept."""
+    entry = line(message={"role": "user", "content": "x"})
+    assert entry.data is entry.data
+    assert entry.message_data == {"role": "user", "content": "x"}
+    assert entry.message == User(content="x")
+    assert entry.message is entry.message
+
+
+def test_a_line_that_is_no_object_has_no_data():
+    """Without a line, or with one that is no object, there is nothing to read."""
+    assert Entry(id="", parent_id=None, type="message").data == {}
+    assert Entry(id="", parent_id=None, type="message", raw=b"[1]").data == {}
+    assert Entry(id="", parent_id=None, type="message", raw=b"[1]").message is None
+
+
+@pytest.mark.parametrize("message", [None, "x", [], 5])
+def test_a_message_entry_without_a_message(message):
+    """An entry whose message is no object projects nothing."""
+    assert line(message=message).message is None
+    assert as_entry({"type": "message", "message": message}).message is None
+    assert line(message=message).message_data is None
+
+
+def test_only_message_entries_hold_a_message():
+    """The field of that name in another entry is not its message."""
+    assert line("label", message={"role": "user"}).message_data is None
+    assert line("label", message={"role": "user"}).message is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "content"),
+    [
+        (b'{"message":{"role":"user","content":"\\ud83d"}}', "\ud83d"),
+        (b'{"message":{"role":"user","content":"\xff"}}', "\ufffd"),
+        (b'{"message":{"role":"user","content":"x","timestamp":NaN}}', "x"),
+        (b'{"message":{"role":"user","content":"x","timestamp":null}}', "x"),
+        (b'{"message":{"role":"user","content":"x","extra":1e400}}', "x"),
+    ],
+)
+def test_odd_lines_are_read_leniently(raw, content):
+    """What the fast decoder refuses is read all the same."""
+    assert Entry(id="", parent_id=None, type="message", raw=raw).message.content == content
+
+
+def test_null_counts_are_zero_and_absent_ones_unknown():
+    """Usage is read the same from a line as from a dict."""
+    report = {"input": None, "output": 1, "cacheRead": 2, "cacheWrite": 3}
+    message = {"role": "assistant", "content": [], "usage": report}
+    assert line(message=message).message == Assistant(
+        content=(), usage=Usage(input=0, output=1, cache_read=2, cache_write=3)
+    )
+    assert line(message={"role": "assistant", "usage": {"input": 1}}).message.usage == Usage(input=1)
+
+
+def test_custom_messages_project():
+    """A custom message entry gives a message with the entry's time; null content is empty content."""
+    entry = line("custom_message", customType="k", content=[{"type": "text", "text": "x"}], display=False, timestamp=TIME)
+    assert entry.message == Custom(content=(Text(text="x"),), custom_type="k", display=False, timestamp=MS)
+    assert line("custom_message", content=None).message == Custom(content=())
+    assert line("custom_message", content="x", role="user").message == Custom(content="x")
+
+
+def test_branch_summaries_project():
+    """A branch summary gives a message unless it is empty."""
+    assert line("branch_summary", summary="s", fromId="f", timestamp=TIME).message == BranchSummary(
+        summary="s", from_id="f", timestamp=MS
+    )
+    assert line("branch_summary", summary="s", fromId=5).message == BranchSummary(summary="s")
+    assert [line("branch_summary", summary=odd).message for odd in ("", None, 5)] == [None, None, None]
+
+
+def test_compactions_project():
+    """A compaction gives its summary, even an empty or odd one."""
+    assert line("compaction", summary="s", tokensBefore=5, timestamp=TIME).message == CompactionSummary(
+        summary="s", tokens_before=5, timestamp=MS
+    )
+    assert line("compaction", summary=None, tokensBefore="many").message == CompactionSummary()
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        (TIME, MS),
+        ("2025-01-02T03:04:05.678", MS),
+        ("2025-01-02T04:04:05.678+01:00", MS),
+        ("0001-01-01T00:00:00Z", -62135596800000),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+        (MS, None),
+    ],
+)
+def test_iso_times(text, ms):
+    """An ISO time without a zone is UTC; what is none gives nothing."""
+    assert iso_to_ms(text) == ms
+    assert line("label", timestamp=text).timestamp_ms == ms
+
+
+@pytest.mark.parametrize("raw", ["", "{", b"\xff", "[" * 100_000, "nope"])
+def test_loads_refuses_with_one_kind_of_error(raw):
+    """Whatever is no JSON is a ValueError, endless nesting included."""
+    with pytest.raises(ValueError, match=r"."):
+        loads(raw)
+
+
+def test_loads_takes_more_than_json():
+    """NaN, infinities and numbers beyond a double are values."""
+    assert math.isnan(loads("NaN"))
+    assert loads(b"[1e400, -Infinity]") == [math.inf, -math.inf]
+
+
+@settings(max_examples=100)
+@given(values)
+def test_written_lines_read_back(value):
+    """A written line is one line of JSON that reads as the same value; what is no JSON is refused."""
+    data = {"type": "custom", "data": value}
+    if any(word in repr(value) for word in ("nan", "inf")) and not has_only_finite(value):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            dump_line(data)
+        return
+    raw = dump_line(data)
+    assert b"\n" not in raw
+    assert loads(raw) == data
+
+
+def has_only_finite(value):
+    """Whether no number in a value is NaN or infinite."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(has_only_finite, value.values()))
+    return all(map(has_only_finite, value)) if isinstance(value, list) else True
+
+
+def test_lines_are_compact_and_raw():
+    """A line has no blanks, other characters stand raw, and only lone surrogates are escaped."""
+    assert dump_line({"a": ["é😀", "\ud83d", 1.0]}) == '{"a":["é😀","\\ud83d",1.0]}'.encode()
