@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import re
@@ -9,6 +10,8 @@ import re
 KEPT = set('\n\r\t"\\')
 BMP = 0xFFFF
 LABEL = "[pi text]"
+PREAMBLE_CHARS = 103
+PREAMBLE_SHA256 = "8cec318a8d7b328ea984295f5a59325e2f8736059661b70a1b9e957e69788e16"
 
 
 def filler(text: str) -> str:
@@ -60,10 +63,19 @@ def _strings(before: object, after: object) -> dict[str, str]:
     return {old: new for left, right in pairs for old, new in _strings(left, right).items()}
 
 
+def _branch_summary(summary: str) -> str:
+    """Mask the sentence that pi puts before the summary of a branch; it is known by its digest."""
+    head = summary[:PREAMBLE_CHARS]
+    known = hashlib.sha256(head.encode()).hexdigest() == PREAMBLE_SHA256
+    return filler(head) + summary[PREAMBLE_CHARS:] if known else summary
+
+
 def mask_line(line: str) -> str:
     """Return a session line without pi's texts; nothing else on the line changes."""
     entry = json.loads(line)
-    if isinstance(entry.get("systemMessage"), dict):
+    if entry.get("type") == "branch_summary":
+        masked = {**entry, "summary": _branch_summary(entry["summary"])}
+    elif isinstance(entry.get("systemMessage"), dict):
         masked = {**entry, "systemMessage": _system(entry["systemMessage"])}
     elif entry.get("type") == "message" and entry["message"].get("role") == "system":
         masked = {**entry, "message": _system(entry["message"])}
