@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -54,17 +55,13 @@ def fit_blocks(blocks: Sequence[str], limit: float, measure: Measure = careful_t
     if measure(whole) <= limit:
         return Fitted(text=whole)
     room = limit - measure(_LEFT_OUT)
-    newest = _newest(blocks, room, measure) or [clip_to(blocks[-1], room, measure)]
+    kept = _how_many_fit(blocks, room, measure)
+    newest = list(blocks[len(blocks) - kept :]) if kept else [clip_to(blocks[-1], room, measure)]
     left_out = len(blocks) - len(newest)
     line = [_LEFT_OUT.format(left_out)] if left_out else []
     return Fitted(text="\n\n".join([*line, *newest]), left_out=left_out)
 
 
-def _newest(blocks: Sequence[str], room: float, measure: Measure) -> list[str]:
-    kept: list[str] = []
-    for block in reversed(blocks):
-        room -= measure(block) + 1
-        if room < 0:
-            break
-        kept.append(block)
-    return kept[::-1]
+def _how_many_fit(blocks: Sequence[str], room: float, measure: Measure) -> int:
+    """Count from the newest; what stands between two blocks counts as one token."""
+    return sum(used <= room for used in accumulate(measure(block) + 1 for block in reversed(blocks)))

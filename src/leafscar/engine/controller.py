@@ -76,7 +76,9 @@ class Controller:
     ) -> None:
         self.policy = parse_policy(policy) if isinstance(policy, str) else policy
         self.facts = facts
+        """May be replaced between requests: another model, another window."""
         self.lines = resolve_lines(facts, self.policy)
+        self._lines_of: Facts = facts
         self._shed_settings = shed
         self._cut_settings = cut
         self._cache = cache
@@ -148,7 +150,8 @@ class Controller:
 
     def follow(self, path: Sequence[EntryLike], *, now: float | None = None) -> None:
         """Take in what is new on the path, without deciding anything."""
-        self.lines = resolve_lines(self.facts, self.policy)
+        if self.facts is not self._lines_of:
+            self.lines, self._lines_of = resolve_lines(self.facts, self.policy), self.facts
         self._tracker.follow(path, self.lines)
         self._cold = self._is_cold(now)
 
@@ -235,8 +238,8 @@ class Controller:
         self._engaged |= self.policy.sheds == "sticky" and over and not self.lines.off
         self._dead_cost += self._cache.read * view.fullest
         kind = "off" if self.lines.off else "over-threshold" if over and self.policy.cuts != "never" else "keep"
-        self._tell(kind, reason)
-        return Send(plan=self.plan())
+        self._tell(kind, reason, estimate=view.estimate)
+        return Send(plan=self.plan(view.estimate))
 
     def _shed(self, reason: str, *, fullest: bool) -> Send:
         before = self._tracker.estimate()
@@ -343,8 +346,8 @@ class Controller:
             start = min(position, self._strip[0]) if self._strip else position
             self._strip = (start, len(self.items))
 
-    def plan(self) -> Plan:
-        """The request as it stands, whatever the lines say."""
+    def plan(self, estimate: float | None = None) -> Plan:
+        """The request as it stands, whatever the lines say; ``estimate`` when it is already known, in tokens."""
         ledger, tracker = self._tracker.ledger, self._tracker
         length, kept = len(ledger.items), tracker.sent_length
         tracker.sent_length = length
@@ -355,7 +358,7 @@ class Controller:
             boundary=self._boundary,
             strip_thinking=self._strip,
             drop_block=self.facts.bound_thinking and self.facts.thinking_way == "drop_block",
-            estimate=tracker.estimate(),
+            estimate=tracker.estimate() if estimate is None else estimate,
         )
 
     def _tell(self, kind: str, reason: str, *, estimate: float | None = None, **numbers: float) -> None:

@@ -94,7 +94,7 @@ class Tracker:
         if not seen or any(entry.type in _REPROJECT for entry in new):
             self._project()
         elif new:
-            self._take(items_of(make_slot(entry, CUT_RULES) for entry in new))
+            self._take(_items(new))
 
     def cut(self, entry: Entry, before: float) -> None:
         """Apply a cut that the host will append; ``before``: the estimate that it answers to."""
@@ -187,11 +187,20 @@ class Tracker:
             self._tell("loop-breaker", "two cuts in a row freed less than a tenth of the window")
 
 
+def _items(entries: Iterable[Entry]) -> Iterable[Item]:
+    """Items of new entries at the end of a path: an entry of a plain message is one item, others are projected."""
+    for entry in entries:
+        if entry.type == "message" and entry.message is not None:
+            yield Item(entry=entry, message=entry.message)
+        else:
+            yield from items_of((make_slot(entry, CUT_RULES),))
+
+
 def _common(before: Sequence[Item], after: Sequence[Item]) -> int:
     """How many leading messages are the same in both."""
     count = 0
     for old, new in zip(before, after, strict=False):
-        if old.entry is not new.entry:
+        if old.message is not new.message:
             break
         count += 1
     return count

@@ -28,12 +28,14 @@ _BLANKS = b" \t\r"
 _MARKS = bytes(set(range(0x80)) - set(_LETTERS + _DIGITS + _BLANKS + b"\n"))
 _NOT_CAPITALS = bytes(set(range(0x100)) - set(string.ascii_uppercase.encode()))
 
+_NEWLINE = 0.861
 _WEIGHTS = (
     (_LETTERS, 0.243),
     (_BLANKS, 0.0),
     (_MARKS, 0.386),
-    (b"\n", 0.861),
     (_DIGITS, 0.686),
+)
+_WIDE_WEIGHTS = (
     (bytes(range(0x80, 0xC0)), 0.0),  # inside a character: its lead byte counts for all of it
     (bytes(range(0xC0, 0xE0)), 0.299),
     (bytes(range(0xE0, 0xF0)), 0.716),
@@ -51,13 +53,11 @@ def estimate_text(text: str) -> float:
     """Tokens of a text, before any calibration."""
     data = text.encode("utf-8", "surrogatepass")
     tokens = _CAPITAL * len(data.translate(None, _NOT_CAPITALS))
-    for kind, weight in _WEIGHTS:
+    for kind, weight in _WEIGHTS if text.isascii() else (*_WEIGHTS, *_WIDE_WEIGHTS):
         rest = data.translate(None, kind)
         tokens += weight * (len(data) - len(rest))
         data = rest
-        if not data:
-            break
-    return tokens
+    return tokens + _NEWLINE * len(data)
 
 
 def message_tokens(message: MessageLike) -> float:
@@ -66,7 +66,7 @@ def message_tokens(message: MessageLike) -> float:
     if isinstance(it, BashExecution) and it.exclude_from_context:
         return 0
     texts, images = pieces_of(it)
-    return sum(map(estimate_text, texts)) + TOKENS_PER_IMAGE * images
+    return estimate_text("".join(texts)) + TOKENS_PER_IMAGE * images  # classes add up, so one count does for all
 
 
 class Calibrated(Struct, frozen=True, kw_only=True):

@@ -50,8 +50,11 @@ def dump_line(data: Mapping[str, Any]) -> bytes:
     return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
 
 
-class _MessageLine(msgspec.Struct, frozen=True):
+class _MessageLine(msgspec.Struct, frozen=True, rename="camel"):
     message: KnownMessage
+    type: str = ""
+    id: str = ""
+    parent_id: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 _decode_line = msgspec.json.Decoder(_MessageLine).decode
@@ -132,17 +135,31 @@ class Entry:
             case _:
                 return None
 
+    @classmethod
+    def quick(cls, raw: bytes) -> Entry | None:
+        """Give the ``message`` entry of an ordinary line, its message decoded; None: other readers must look at it."""
+        line = _quick_line(raw)
+        if line is None or line.type != "message" or not line.id or line.parent_id is msgspec.UNSET:
+            return None
+        entry = cls(id=line.id, parent_id=line.parent_id, type="message", raw=raw)
+        entry._message = line.message
+        return entry
+
     def _typed_message(self) -> Message | None:
-        if self.raw is not None and self._data is None:
-            try:
-                message = _decode_line(self.raw).message
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                pass  # an odd line: the lenient reader below takes what is there
-            else:
-                if _is_plain(message):
-                    return message
+        line = _quick_line(self.raw) if self.raw is not None and self._data is None else None
+        if line is not None:
+            return line.message
         data = self.message_data
         return None if data is None else as_message(data)
+
+
+def _quick_line(raw: bytes) -> _MessageLine | None:
+    """Decode a line in one go; None when it is odd in any way, so that the lenient reader takes what is there."""
+    try:
+        line = _decode_line(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return line if _is_plain(line.message) else None
 
 
 EntryLike: TypeAlias = Entry | Mapping[str, Any]

@@ -5,11 +5,11 @@ A length is a number of UTF-16 code units; compact JSON is what ``JSON.stringify
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from json.encoder import encode_basestring
 
 from leafscar.model.shapes import as_list, as_mapping
 
@@ -100,11 +100,21 @@ def _container(value: object) -> str:
 
 
 def _string(text: str) -> str:
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = encode_basestring(text)
     if text.isascii() or not _LONE_SURROGATE.search(quoted):
         return quoted
     joined = quoted.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", joined)
+
+
+def key_order(fields: Mapping[str, object]) -> list[str]:
+    """Keys as a JavaScript object keeps them: integer-like ones first, ascending, then in the order of the mapping."""
+    keys = list(fields)
+    indexes = sorted(filter(_is_index, keys), key=int)
+    if not indexes:
+        return keys
+    chosen = set(indexes)
+    return indexes + [key for key in keys if key not in chosen]
 
 
 def _object(value: Mapping[str, object]) -> str:

@@ -190,7 +190,7 @@ MessageLike: TypeAlias = Message | Mapping[str, Any]
 
 def as_message(value: MessageLike) -> Message:
     """Give the typed message of ``value``; odd fields of a dict read as absent, odd parts as :class:`OtherPart`."""
-    if not isinstance(value, Mapping):
+    if isinstance(value, Struct):
         return value
     reader = _READERS.get(_text(value.get("role")))
     if reader is None:

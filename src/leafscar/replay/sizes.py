@@ -2,6 +2,8 @@
 
 The overhead of system prompt and tools is the first reading less its messages. A message weighs its characters / 4
 times k, and k comes from the difference between the two readings around it, so that sums give the readings back.
+What a reading counts beyond any plausible k (content that the recording does not hold) stays with the newest message
+before it, as tokens that no move takes out.
 """
 
 from __future__ import annotations
@@ -33,14 +35,16 @@ class Sizes(Struct, frozen=True, kw_only=True):
     """Measured tokens per character/4, over the whole session; 1.0 without readings."""
     factors: Mapping[str, float]
     """k of each entry that stands between two readings, by entry id."""
+    hidden: Mapping[str, float] = {}
+    """Tokens beyond its text that the reading after an entry shows, by entry id."""
     readings: int
     """How many readings the numbers rest on."""
     unexplained: int
-    """Readings that moved for a reason that the recording does not show; messages around them are bounded."""
+    """Readings that moved for a reason that the recording does not show."""
 
     def __call__(self, entry: Entry, message: Message) -> float:
         """Tokens of a message that ``entry`` gives to the context."""
-        return estimate_tokens(message) * self.factors.get(entry.id, self.k)
+        return estimate_tokens(message) * self.factors.get(entry.id, self.k) + self.hidden.get(entry.id, 0)
 
 
 def measure_sizes(recording: Recording) -> Sizes:
@@ -48,21 +52,26 @@ def measure_sizes(recording: Recording) -> Sizes:
     readings = [request for request in recording.requests if request.reading is not None]
     if not readings:
         return Sizes(overhead=None, k=1.0, factors={}, readings=0, unexplained=0)
-    spans = [span for span in (_span(recording, *pair) for pair in pairwise(readings)) if span is not None]
+    spans = _spans(recording, readings)
     plain = [span for span in spans if _LOW * span.own <= span.grown <= _HIGH * span.own]
     own = sum(span.own for span in plain)
     k = sum(span.grown for span in plain) / own if own else 1.0
-    factors = {entry_id: span.factor(k) for span in spans for entry_id in span.ids}
-    first = readings[0]
+    first, tokens = readings[0], readings[0].reading or 0
     before = project_context(recording.path[: first.position]).items
-    weight = sum(estimate_tokens(item.message) for item in before) * k
+    weight = sum(estimate_tokens(item.message) for item in before)
     return Sizes(
-        overhead=max(0.0, (first.reading or 0) - weight),
+        overhead=max(0.0, tokens - k * weight),
         k=k,
-        factors=factors,
+        factors=_opening(before, tokens, weight, k) | {at: span.factor(k) for span in spans for at in span.ids},
+        hidden=_hidden(spans, k),
         readings=len(readings),
         unexplained=len(spans) - len(plain),
     )
+
+
+def _opening(before: Sequence[Item], tokens: float, weight: float, k: float) -> dict[str, float]:
+    """k of the messages before the first reading where they hold all of it, the system prompt being one of them."""
+    return {item.entry.id: tokens / weight for item in before} if k * weight > tokens else {}
 
 
 class _Span(Struct, frozen=True, kw_only=True):
@@ -74,6 +83,21 @@ class _Span(Struct, frozen=True, kw_only=True):
 
     def factor(self, k: float) -> float:
         return _bounded(self.grown / self.own) if self.own >= _LEAST_TOKENS and self.grown > 0 else k
+
+
+def _spans(recording: Recording, readings: Sequence[RecordedRequest]) -> list[_Span]:
+    spans = (_span(recording, *pair) for pair in pairwise(readings))
+    return [span for span in spans if span is not None]
+
+
+def _hidden(spans: Sequence[_Span], k: float) -> dict[str, float]:
+    """What spans grew beyond their messages, unless the next reading takes it back: then it was a slip."""
+    hidden: dict[str, float] = {}
+    for span, after in zip(spans, [*spans[1:], None], strict=True):
+        beyond = span.grown - span.own * span.factor(k)
+        if span.ids and beyond >= 1 and (after is None or after.grown > -beyond / 2):
+            hidden[span.ids[-1]] = beyond
+    return hidden
 
 
 def _span(recording: Recording, first: RecordedRequest, second: RecordedRequest) -> _Span | None:

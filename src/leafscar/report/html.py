@@ -16,6 +16,7 @@ from leafscar.report.words import error_sentence, heading, policies_of, sizes
 __all__ = ["render_html"]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_NAMED = 5  # sessions up to which the command names them
 _NOTHING = "Nothing was replayed."
 
 
@@ -87,9 +88,13 @@ def _skipped(result: ReplayResult) -> Iterable[str]:
         yield "</ul>\n</section>"
 
 
+def _paths(result: ReplayResult) -> str:
+    paths = [session.path for session in result.sessions if session.path]
+    return shlex.join(paths) if 0 < len(paths) <= _NAMED else "FILE-OR-FOLDER..."
+
+
 def _footer(result: ReplayResult, command: str) -> Iterable[str]:
-    paths = shlex.join(session.path for session in result.sessions if session.path) or "PATH"
-    again = command or f"leafscar replay {paths} --html report.html"
+    again = command or f"leafscar replay {_paths(result)} --html report.html"
     yield "<footer>"
     yield f"<p>Made by leafscar {safe(result.version)}. Make this page again: {code(again)}</p>"
     yield "</footer>"

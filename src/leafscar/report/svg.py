@@ -86,7 +86,7 @@ def _at(requests: Sequence[int]) -> str:
 
 def _axes(scale: Scale) -> Iterable[str]:
     yield '<g class="axis">'
-    for value in steps(scale.tokens, 5):
+    for value in steps(scale.tokens, 6):
         y = scale.y(value)
         yield f'<path class="grid" d="M{_LEFT} {y:.1f}H{_RIGHT}"/>'
         yield f'<text class="end" x="{_LEFT - 6}" y="{y + 4:.1f}">{tick(value)}</text>'

@@ -24,7 +24,7 @@ __all__ = [
     "window_sentence",
 ]
 
-INFERRED = "~ marks inferred numbers. Rows that were not recorded are simulated, their breaks, moves and cuts too."
+INFERRED = "~ marks inferred numbers. Rows that were not recorded are simulated, counts included."
 UNITS = "No price is known here: units are input-token equivalents (docs/cost-model.md)."
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")

@@ -12,13 +12,15 @@ from collections.abc import Iterator
 
 from msgspec import UNSET, Struct
 
-from leafscar.formats.pi import MAX_LINE_BYTES, Head, read_head
+from leafscar.formats.pi import MAX_LINE_BYTES, read_head
 from leafscar.model.entries import Entry
 
 __all__ = ["TailEntry", "lines_backwards", "read_tail"]
 
 _CHUNK = 256 * 1024
-_HEAD = re.compile(rb'\{"type":"([a-z_]+)","id":"([^"\\]+)","parentId":(?:null|"([^"\\]+)")[,}]')
+_HEAD = re.compile(rb'\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":')
+_HEAD_BYTES = 120
+_GIVE_UP = ("leaf", "session")
 
 
 class TailEntry(Struct, frozen=True, gc=False):
@@ -57,28 +59,35 @@ def read_tail(fd: int, size: int, header_end: int) -> list[TailEntry] | None:
     for offset, raw in lines_backwards(fd, size):
         if offset < header_end:
             return None
-        head = _wanted_head(raw, wanted)
-        if head is None:
+        if wanted is not None and _is_another(raw, wanted.encode()):
             continue
-        if head.id is None or head.parentId is UNSET or head.type in ("leaf", "session"):
+        entry = Entry.quick(raw) or _slow_entry(raw)
+        if entry is None or (wanted is not None and entry.id != wanted):
+            continue
+        if entry.type in _GIVE_UP or not entry.id:
             return None
-        entry = Entry(id=head.id, parent_id=head.parentId, type=head.type, raw=raw)
         path.append(TailEntry(entry, offset))
-        if kept is None and head.type == "compaction":
-            kept = entry.data.get("firstKeptEntryId") or head.id
-        if head.parentId is None or head.id == kept:
+        if kept is None and entry.type == "compaction":
+            kept = entry.data.get("firstKeptEntryId") or entry.id
+        if entry.parent_id is None or entry.id == kept:
             return path[::-1]
-        wanted = head.parentId
+        wanted = entry.parent_id
     return None
 
 
-def _wanted_head(raw: bytes, wanted: str | None) -> Head | None:
-    """Head of a line that is the wanted entry, or any readable entry while none is wanted."""
-    if wanted is not None:
-        quick = _HEAD.match(raw)
-        if quick is not None and quick[2] != wanted.encode():
-            return None
+def _is_another(raw: bytes, wanted: bytes) -> bool:
+    """Whether a line is in pi's usual form and begins another entry than the wanted one."""
+    if raw.find(wanted, 0, _HEAD_BYTES) >= 0:
+        return False
+    head = _HEAD.match(raw)
+    return head is not None and head[1] != wanted
+
+
+def _slow_entry(raw: bytes) -> Entry | None:
+    """Entry of any readable line; one that has no place in the tree has no id, which makes the short cut give up."""
     head = read_head(raw) if raw else None
-    if head is None or not head.type or (wanted is not None and head.id != wanted):
+    if head is None or not head.type:
         return None
-    return head
+    if head.id is None or head.parentId is UNSET:
+        return Entry(id="", parent_id=None, type=head.type, raw=raw)
+    return Entry(id=head.id, parent_id=head.parentId, type=head.type, raw=raw)
