@@ -1,6 +1,6 @@
 """Random cases: sessions with everything that a session file may hold, and probes of the pure functions."""
 
-# ruff: noqa: E501, PLR2004, RUF001, S108  # odd characters and plain shares are what a generator is made of
+# ruff: noqa: E501, PLR2004, RUF001  # odd characters and plain shares are what a generator is made of
 from __future__ import annotations
 
 import json
@@ -174,7 +174,7 @@ class _Maker:
         if self.chance(0.2):
             message.pop("exitCode")
         if self.chance(0.5):
-            message["fullOutputPath"] = self.random.choice(["/tmp/o", "", None])
+            message["fullOutputPath"] = self.random.choice(["/var/o", "", None])
         if self.chance(0.3):
             message["excludeFromContext"] = self.chance(0.7)
         return message
@@ -216,7 +216,7 @@ class _Maker:
     def on_path(self) -> list[dict[str, Any]]:
         by_id = {entry["id"]: entry for entry in self.entries}
         path, at = [], self.leaf
-        while at:
+        while at in by_id:
             path.append(by_id[at])
             at = by_id[at]["parentId"]
         return path
@@ -267,6 +267,8 @@ class _Maker:
     def special(self) -> None:
         if self.engine.is_core:
             self.add("active_tools_change", activeToolNames=["read"])
+            if self.chance(0.3):
+                self.add("leaf", targetId=self.some_id() if self.chance(0.8) else None)
         elif self.engine.version == "1.3.0":
             self.random.choice(
                 [self.edit, self.edit, self.omit_attempt, self.usage_entry, lambda: self.message(self.system())]
@@ -327,13 +329,23 @@ def random_case(seed: str, engine: Engine) -> dict[str, Any]:
     for _ in range(random.choice([0, 1, 2, 4, 8, 14, 25, 40])):
         maker.step()
     case: dict[str, Any] = {"engine": engine.kind, "entries": maker.entries, **_knobs(maker)}
-    if maker.entries and maker.chance(0.2):
-        case["leafId"] = maker.random.choice([entry["id"] for entry in maker.entries])
+    if maker.chance(0.2):
+        case["leafId"] = maker.random.choice([*(entry["id"] for entry in maker.entries), None, "eeeeeeee"])
+    if maker.entries and maker.chance(0.04):
+        maker.random.choice(maker.entries)["parentId"] = "dddddddd"
+    if maker.chance(0.1):
+        case["session"] = _file_text(maker)
     if maker.chance(0.3):
         case["cut"] = [_cut_probe(maker) for _ in range(random.randrange(1, 12))]
     if maker.entries and maker.chance(0.35):
         case["branch"] = _branch(maker)
     return json.loads(json.dumps(case | _pure_probes(maker)))  # as a file gives it: surrogates that meet are a pair
+
+
+def _file_text(maker: _Maker) -> str:
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-05-01T00:00:00.000Z", "cwd": "/"}
+    lines = [json.dumps(line) for line in [header, *maker.entries]]
+    return maker.random.choice(["\n", "\n\n", "\n \n"]).join(lines) + "\n"
 
 
 def _knobs(maker: _Maker) -> dict[str, Any]:
@@ -362,7 +374,7 @@ def _knobs(maker: _Maker) -> dict[str, Any]:
         retries = {
             "enabled": maker.chance(0.8),
             "maxRetries": random.choice([0, 1, 2, 3]),
-            "baseDelayMs": random.choice([0, 0.5, 1]),
+            "baseDelayMs": random.choice([0, 1]),  # 1.3.0 waits a minute for a fraction
         }
         case["retry"] = retries
     if maker.chance(0.05):

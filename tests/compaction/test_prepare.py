@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripts.pi_parity.engines import ENGINES
+from scripts.pi_parity.sessions import random_case
+from tests.compaction.build import assistant, call, compaction, entry, ids, mark, result, session, tokens, user
+from tests.compaction.build import settings as cut_settings
 
 from leafscar.compaction import (
     DEFAULT,
-    PI_130,
     PI_0821_AGENT_CORE,
     PI_0821_CODING_AGENT,
+    PI_130,
     Item,
     Rules,
     derive_reserve,
@@ -20,10 +24,6 @@ from leafscar.compaction import (
 )
 from leafscar.model import Assistant, ToolResult
 from leafscar.model.messages import tool_calls
-from scripts.pi_parity.engines import ENGINES
-from scripts.pi_parity.sessions import random_case
-from tests.compaction.build import assistant, call, compaction, entry, ids, mark, result, session, tokens, user
-from tests.compaction.build import settings as cut_settings
 
 CODING = [DEFAULT, PI_130, PI_0821_CODING_AGENT]
 ALL_RULES = [*CODING, PI_0821_AGENT_CORE]
@@ -83,7 +83,10 @@ def test_b10_61_nothing_to_summarise_is_nothing_to_cut(rules: Rules, nothing: bo
 @pytest.mark.parametrize("rules", ALL_RULES, ids=RULE_NAMES)
 @pytest.mark.parametrize(
     "path",
-    [pytest.param([], id="b10_63-empty-branch"), pytest.param(session(user("one"), compaction("e1")), id="b10_63-leaf-is-a-cut")],
+    [
+        pytest.param([], id="b10_63-empty-branch"),
+        pytest.param(session(user("one"), compaction("e1")), id="b10_63-leaf-is-a-cut"),
+    ],
 )
 def test_a_leaf_that_is_a_cut_or_no_leaf_has_nothing_to_cut(path: list, rules: Rules) -> None:
     """Neither is an error."""
@@ -95,7 +98,13 @@ def test_an_entry_without_an_id_cannot_be_kept_from(rules: Rules) -> None:
     """A cut must be able to name its first kept entry."""
     path = session(user("one"), {"type": "message", "id": "", "message": user(tokens(30))})
     assert prepare(path, cut_settings(keep=20), rules) is None
-    assert prepare(session(user("one"), compaction("e3"), entry("label")), cut_settings(), rules) is None
+
+
+def test_a_cut_with_nothing_after_it_has_nothing_to_cut() -> None:
+    """1.3.0: where a projection holds only its cut there is no entry to keep from."""
+    path = session(user("one"), compaction("e2"), entry("label", targetId="e1"))
+    assert prepare(path, cut_settings()) is None
+    assert prepare(path, cut_settings(), PI_0821_CODING_AGENT) is None
 
 
 def test_b10_62_messages_kept_by_the_first_cut_are_summarised_by_the_second() -> None:
@@ -123,10 +132,14 @@ def test_b10_65_a_stored_tail_hides_what_the_first_cut_kept() -> None:
     assert ids(with_id.retained_tail) == ["e5"]
 
 
-@pytest.mark.parametrize(("rules", "expected"), [(DEFAULT, 43), (PI_130, 43), (PI_0821_CODING_AGENT, 941)], ids=RULE_NAMES[:3])
+@pytest.mark.parametrize(
+    ("rules", "expected"), [(DEFAULT, 43), (PI_130, 43), (PI_0821_CODING_AGENT, 940)], ids=RULE_NAMES[:3]
+)
 def test_tokens_before_do_not_rest_on_usage_from_before_a_cut(rules: Rules, expected: int) -> None:
     """0.82.1 reports the stale usage of a kept response."""
-    path = session(user("one"), assistant("two", total=900), compaction("e2", "first"), user(tokens(10)), user(tokens(30)))
+    path = session(
+        user("one"), assistant("two", total=900), compaction("e2", "first"), user(tokens(10)), user(tokens(30))
+    )
     prepared = prepare(path, cut_settings(keep=20), rules)
     assert prepared is not None
     assert prepared.tokens_before == expected
@@ -187,7 +200,9 @@ def test_a_recovered_overflow_summarises_the_prompt_that_caused_it() -> None:
 @pytest.mark.parametrize(
     "rest",
     [
-        pytest.param([entry("context_edit", targetId="e1", replacement={"content": "y"})], id="another-entry-was-replaced"),
+        pytest.param(
+            [entry("context_edit", targetId="e1", replacement={"content": "y"})], id="another-entry-was-replaced"
+        ),
         pytest.param([assistant("y")], id="a-visible-answer"),
     ],
 )

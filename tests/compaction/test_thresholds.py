@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
-from leafscar.compaction import CompactionSettings, as_settings, derive_reserve, keep_recent, should_compact, summary_budget
+from leafscar.compaction import (
+    CompactionSettings,
+    as_settings,
+    derive_reserve,
+    keep_recent,
+    should_compact,
+    summary_budget,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +39,22 @@ def test_a_reserve_holds_one_full_response(window: int, max_output: float, reser
     assert (derived.enabled, derived.reserve, derived.threshold) == (True, reserve, window - reserve)
 
 
+VECTORS = json.loads((Path(__file__).parent.parent / "data" / "pruning.json").read_bytes())
+
+
+@pytest.mark.parametrize("row", VECTORS["reserve"], ids=lambda row: f"{row['window']}-{row['max_tokens']}")
+def test_reserves_are_the_recorded_ones(row: dict) -> None:
+    """Computed by a second implementation."""
+    derived = derive_reserve(row["window"], row["max_tokens"])
+    assert (derived.enabled, derived.reserve, derived.threshold) == (row["enabled"], row["reserve"], row["threshold"])
+
+
+@pytest.mark.parametrize("row", VECTORS["summary_budget"], ids=lambda row: f"{row['reserve']}-{row['max_tokens']}")
+def test_budgets_are_the_recorded_ones(row: dict) -> None:
+    """Computed by a second implementation."""
+    assert summary_budget(row["reserve"], row["max_tokens"]) == (row["history"], row["prefix"])
+
+
 @pytest.mark.parametrize("window", [0, -1, math.nan, math.inf], ids=lambda window: f"b10_4-{window}")
 def test_a_window_that_is_none_switches_control_off(window: float) -> None:
     """Without a usable window there is no threshold."""
@@ -47,7 +72,11 @@ def test_b10_5_settings_have_the_known_defaults() -> None:
 
 @pytest.mark.parametrize(
     ("over_by", "expected"),
-    [pytest.param(-1, False, id="b10_6-below"), pytest.param(0, False, id="b10_6-at"), pytest.param(1, True, id="b10_6-above")],
+    [
+        pytest.param(-1, False, id="b10_6-below"),
+        pytest.param(0, False, id="b10_6-at"),
+        pytest.param(1, True, id="b10_6-above"),
+    ],
 )
 def test_exactly_the_threshold_is_not_over(over_by: int, expected: bool) -> None:
     """Only more than window minus reserve is over."""

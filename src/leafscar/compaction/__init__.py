@@ -39,9 +39,10 @@ from leafscar.compaction.rules import (
     Rules,
 )
 from leafscar.compaction.serialize import serialize
-from leafscar.compaction.settle import answer_orphans, check_pairs, settle, settle_abandoned
+from leafscar.compaction.settle import answer_orphans, check_pairs, gather_results, settle, settle_abandoned
 from leafscar.compaction.slots import Item, entry_messages
 from leafscar.compaction.summarise import CompactionResult, compact
+from leafscar.compaction.system import replay_system
 from leafscar.compaction.thresholds import (
     CompactionSettings,
     Reserve,
@@ -97,6 +98,7 @@ __all__ = [
     "file_ops",
     "file_text",
     "find_cut",
+    "gather_results",
     "is_overflow",
     "is_retryable",
     "keep_recent",
@@ -109,6 +111,7 @@ __all__ = [
     "prepare_branch",
     "project_context",
     "reasoning_level",
+    "replay_system",
     "retry_policy",
     "serialize",
     "settle",

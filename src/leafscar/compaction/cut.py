@@ -77,14 +77,26 @@ def _is_cut_point(slot: Slot, rules: Rules) -> bool:
 
 def _inside_pairs(slots: Sequence[Slot], start: int, end: int) -> set[int]:
     """Positions at which a cut would part a call from its result."""
-    calls: dict[str, int] = {}
+    last_result = _last_results(slots, start, end)
     inside: set[int] = set()
+    reach = -1
+    for index in range(start, end):
+        if index <= reach:
+            inside.add(index)
+        reach = max(reach, last_result.get(index, -1))
+    return inside
+
+
+def _last_results(slots: Sequence[Slot], start: int, end: int) -> dict[int, int]:
+    """Where the last result of each response with calls stands; an id belongs to the nearest call before it."""
+    calls: dict[str, int] = {}
+    last: dict[int, int] = {}
     for index in range(start, end):
         for message in slots[index].messages:
             if isinstance(message, ToolResult) and message.tool_call_id in calls:
-                inside.update(range(calls[message.tool_call_id] + 1, index + 1))
+                last[calls[message.tool_call_id]] = index
             calls.update((call.id, index) for call in tool_calls(message))
-    return inside
+    return last
 
 
 def _where_reached(slots: Sequence[Slot], start: int, end: int, keep: float, rules: Rules) -> int | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from leafscar.compaction.cut import Cut, cut_slots
 from leafscar.compaction.files import FileOps, file_ops
-from leafscar.compaction.measure import estimate_projection
+from leafscar.compaction.measure import estimate_items
 from leafscar.compaction.pins import pins_of, without_pins
-from leafscar.compaction.rebuild import newest_cut, project_context, project_slots
+from leafscar.compaction.rebuild import newest_cut, project_slots
 from leafscar.compaction.rules import DEFAULT, Rules
 from leafscar.compaction.slots import Item, Slot, any_message, items_of, make_slot
+from leafscar.compaction.system import replay_system
 from leafscar.compaction.thresholds import CompactionSettings, SettingsLike, as_settings
 from leafscar.model import Entry, EntryLike, Message, System, as_entry
 from leafscar.model.shapes import as_text
@@ -40,6 +42,8 @@ class Preparation(Struct, frozen=True, kw_only=True):
     settings: CompactionSettings
     pins: tuple[str, ...] = ()
     """Texts that the summary message must hold word for word."""
+    system_message: Mapping[str, Any] | None = None
+    """The system message in force, which the entry of the cut has to carry on; None when the session has none."""
 
     @property
     def is_empty(self) -> bool:
@@ -68,19 +72,21 @@ def prepare(
     if first is None or not first.id:
         return None
     history, prefix = _covered(slots, start, cut, rules)
+    context = items_of(slots if rules.on_projection else project_slots(path, rules))
     prepared = Preparation(
         first_kept_entry_id=first.id,
         history=tuple(history),
         turn_prefix=tuple(prefix),
         retained_tail=tuple(_gist(slots[cut.first_kept_index :], rules)) if rules.stored_tail else (),
         is_split_turn=cut.is_split_turn,
-        tokens_before=estimate_projection(project_context(path, rules), path, rules).tokens,
+        tokens_before=estimate_items(context, path, rules).tokens,
         previous_summary=_summary_of(previous, rules),
         file_ops=file_ops(
             [item.message for item in (*history, *prefix)], carried=[previous] if previous else (), rules=rules
         ),
         settings=known,
         pins=pins_of(path, pins) if rules.pins else (),
+        system_message=replay_system(context) if rules.system_messages else None,
     )
     return None if prepared.is_empty and rules.empty_is_nothing else prepared
 

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct
 from leafscar.compaction.rules import DEFAULT, Rules
 from leafscar.compaction.slots import Item, Slot, items_of, make_slot
 from leafscar.model import Assistant, Entry, EntryLike, Message, System, as_entry
+from leafscar.model.shapes import as_text
 
 __all__ = ["ModelRef", "Projection", "newest_cut", "project_context", "project_slots"]
 
@@ -79,9 +80,11 @@ def _context_entries(path: Sequence[Entry], rules: Rules) -> Sequence[Entry]:
 
 
 def _kept(path: Sequence[Entry], at: int, rules: Rules) -> list[Entry]:
-    """Entries from the first kept one up to the cut; nothing when it is not on the path."""
+    """Entries from the first kept one up to the cut; nothing when it is the cut itself or not before it."""
     first = path[at].get("firstKeptEntryId")
-    for index in range(at):
+    if first == path[at].id:
+        return []
+    for index in range(at - 1, -1, -1):
         if path[index].id == first:
             kept = path[index:at]
             return [entry for entry in kept if not (rules.system_messages and _is_system(entry))]
@@ -109,7 +112,7 @@ def _without_older_cut(slot: Slot) -> Slot:
 def _thinking_level(path: Sequence[Entry]) -> str:
     for entry in reversed(path):
         if entry.type == "thinking_level_change":
-            return str(entry.get("thinkingLevel"))
+            return as_text(entry.get("thinkingLevel")) or "off"
     return "off"
 
 

@@ -14,7 +14,7 @@ from leafscar.errors import BrokenPair
 from leafscar.model import Assistant, MessageLike, Part, Text, Thinking, ToolCall, ToolResult, User, as_message
 from leafscar.model.messages import parts_of, tool_calls
 
-__all__ = ["NO_RESULT", "answer_orphans", "check_pairs", "settle", "settle_abandoned"]
+__all__ = ["NO_RESULT", "answer_orphans", "check_pairs", "gather_results", "settle", "settle_abandoned"]
 
 NO_RESULT = "No result provided"
 """Text of the error result that an unanswered call gets."""
@@ -22,8 +22,22 @@ _NEVER_SENT = ("aborted", "error")
 
 
 def settle(messages: Sequence[MessageLike]) -> list[MessageLike]:
-    """Settle every abandoned response of a list, then answer the calls that nothing answers."""
-    return answer_orphans([settle_abandoned(message) for message in messages])
+    """Settle abandoned responses, bring late results to their calls, answer the calls that nothing answers."""
+    return answer_orphans(gather_results([settle_abandoned(message) for message in messages]))
+
+
+def gather_results(messages: Sequence[MessageLike]) -> list[MessageLike]:
+    """Put each result right after the response that called, before anything that came in between."""
+    groups: list[list[MessageLike]] = []
+    owner: dict[str, list[MessageLike]] = {}
+    for message in messages:
+        typed = as_message(message)
+        if isinstance(typed, ToolResult) and typed.tool_call_id in owner:
+            owner[typed.tool_call_id].append(message)
+            continue
+        groups.append([message])
+        owner.update(dict.fromkeys(_sent_calls(typed), groups[-1]))
+    return [message for group in groups for message in group]
 
 
 def settle_abandoned(message: MessageLike) -> MessageLike:

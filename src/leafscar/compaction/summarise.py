@@ -59,17 +59,21 @@ class CompactionResult(Struct, frozen=True, kw_only=True):
     """Responses that were asked for again; their usage is not in ``usage``."""
     left_out: int = 0
     """Blocks of the conversation that the summariser did not get to read."""
+    system_message: Mapping[str, Any] | None = None
+    """The system message in force; see :class:`Preparation`."""
 
     def as_entry_fields(self) -> dict[str, Any]:
         """Give the fields that a ``compaction`` entry adds to its head."""
         lists = {"readFiles": list(self.details.read_files), "modifiedFiles": list(self.details.modified_files)}
-        fields = {
+        return {
             "summary": self.summary,
             "firstKeptEntryId": self.first_kept_entry_id,
             "tokensBefore": self.tokens_before,
             "details": lists,
+            **({} if self.usage is None else {"usage": dict(self.usage)}),
+            "fromHook": False,
+            **({} if self.system_message is None else {"systemMessage": dict(self.system_message)}),
         }
-        return {**fields, **({} if self.usage is None else {"usage": dict(self.usage)}), "fromHook": False}
 
 
 Asking: TypeAlias = Generator[SummaryRequest, SummaryResponse, CompactionResult]
@@ -96,6 +100,7 @@ def compact(preparation: Preparation, options: SummaryOptions | None = None, rul
         details=lists,
         refused=summary.refused,
         left_out=summary.left_out,
+        system_message=preparation.system_message,
     )
 
 
