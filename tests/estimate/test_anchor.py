@@ -54,7 +54,9 @@ def test_b10_71_finished_responses_are_anchors(stop):
     assert estimate_context([user(4), answer({"totalTokens": 500}, stop)]).last_usage_index == 1
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"input": 5, "output": 6}, dict.fromkeys(FOUR, 0), {"totalTokens": math.nan}])
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"input": 5, "output": 6}, dict.fromkeys(FOUR, 0), {"totalTokens": math.nan}]
+)
 def test_reports_of_nothing_are_no_anchor(usage):
     """Absent, incomplete, zero and broken reports say nothing."""
     assert estimate_context([answer(usage, units=8)]) == ContextEstimate(

@@ -56,6 +56,23 @@ def test_a_line_that_is_no_object_has_no_data():
     assert Entry(id="", parent_id=None, type="message", raw=b"[1]").message is None
 
 
+def test_a_line_nested_beyond_reading_has_no_data():
+    """A line whose head could be read but nothing else holds nothing."""
+    raw = b'{"type":"message","id":"a","message":' + b"[" * 100_000
+    entry = Entry(id="a", parent_id=None, type="message", raw=raw)
+    assert entry.data == {}
+    assert entry.message is None
+
+
+def test_giant_numbers_are_infinities():
+    """An integer beyond every double reads as an infinity, from a line as from its decoded JSON."""
+    assert loads("9" * 400) == math.inf
+    assert loads("-" + "9" * 400) == -math.inf
+    raw = b'{"type":"message","id":"a","parentId":null,"message":{"role":"user","timestamp":' + b"9" * 400 + b"}}"
+    assert Entry.quick(raw) is None
+    assert Entry(id="a", parent_id=None, type="message", raw=raw).message == User(timestamp=math.inf)
+
+
 @pytest.mark.parametrize("message", [None, "x", [], 5])
 def test_a_message_entry_without_a_message(message):
     """An entry whose message is no object projects nothing."""
@@ -85,6 +102,37 @@ def test_odd_lines_are_read_leniently(raw, content):
     assert Entry(id="", parent_id=None, type="message", raw=raw).message.content == content
 
 
+def test_an_ordinary_line_is_read_at_once():
+    """Head and message of an ordinary message line are what the other readers find."""
+    plain = {"type": "message", "id": "b", "parentId": None, "message": {"role": "user", "content": "x"}}
+    entry = Entry.quick(json.dumps(plain).encode())
+    assert (entry.id, entry.parent_id, entry.type, entry.data) == ("b", None, "message", plain)
+    assert entry.message == as_entry(plain).message
+    assert Entry.quick(json.dumps(plain | {"parentId": "a"}).encode()).parent_id == "a"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "label"},
+        {"id": ""},
+        {"id": 5},
+        {"parentId": 5},
+        {"message": {"role": "hookMessage"}},
+        {"message": {"role": "user", "timestamp": None}},
+        {"message": {"role": "assistant", "usage": {"input": None}}},
+        {"message": {"role": "user", "content": "\ud83d"}},
+    ],
+)
+def test_an_odd_line_is_left_to_the_other_readers(odd):
+    """Whatever is not as usual is not read at once."""
+    plain = {"type": "message", "id": "b", "parentId": None, "message": {"role": "user", "content": "x"}}
+    assert Entry.quick(json.dumps(plain | odd).encode()) is None
+    assert Entry.quick(b"{") is None
+    del plain["parentId"]
+    assert Entry.quick(json.dumps(plain).encode()) is None
+
+
 def test_null_counts_are_zero_and_absent_ones_unknown():
     """Usage is read the same from a line as from a dict."""
     report = {"input": None, "output": 1, "cacheRead": 2, "cacheWrite": 3}
@@ -97,7 +145,9 @@ def test_null_counts_are_zero_and_absent_ones_unknown():
 
 def test_custom_messages_project():
     """A custom message entry gives a message with the entry's time; null content is empty content."""
-    entry = line("custom_message", customType="k", content=[{"type": "text", "text": "x"}], display=False, timestamp=TIME)
+    entry = line(
+        "custom_message", customType="k", content=[{"type": "text", "text": "x"}], display=False, timestamp=TIME
+    )
     assert entry.message == Custom(content=(Text(text="x"),), custom_type="k", display=False, timestamp=MS)
     assert line("custom_message", content=None).message == Custom(content=())
     assert line("custom_message", content="x", role="user").message == Custom(content="x")

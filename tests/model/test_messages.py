@@ -209,7 +209,9 @@ def shown(message):
 @settings(max_examples=120)
 @given(messages)
 @example({"role": "assistant", "usage": {"totalTokens": None}})
-@example({"role": "assistant", "usage": {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1, "cacheWrite1h": None}})
+@example(
+    {"role": "assistant", "usage": {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1, "cacheWrite1h": None}}
+)
 @example({"role": "assistant", "usage": {"input": None, "output": 1, "cacheRead": 1, "cacheWrite": 1}})
 @example({"role": "user", "content": [{"type": "text", "text": "\ud83d"}]})
 @example({"role": "user", "timestamp": 2**70})

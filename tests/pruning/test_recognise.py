@@ -63,7 +63,9 @@ def test_a_text_that_only_looks_like_a_marker_is_none(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "[r pruned: " + ", lines 1-2, ~5 tokens. Re-read with the r tool. " * 20_000 + "recall x for this exact output.]",
+        "[r pruned: "
+        + ", lines 1-2, ~5 tokens. Re-read with the r tool. " * 20_000
+        + "recall x for this exact output.]",
         '[r pruned: "' + '", exit 0, 5 lines, ~1.2k tokens.\n' * 20_000 + "recall x for full output.]",
         "[" + "r pruned: ~5 tokens. " * 20_000 + " output.]",
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -151,3 +152,19 @@ def _compared(policy: PolicyResult, base: float, error: float, price: float | No
     notes = ["control was off for 3 requests: no window was stated"] if policy.policy == "classic" else []
     saving = (base - (policy.units or 0)) * (price or 0) if known else None
     return PolicyResult(**fields | {"ratio": ratio, "saving": saving, "notes": notes})
+
+
+RESULTS = {
+    "nothing": a_result(verdict="", skipped=["a.txt: not a session"]),
+    "no policy": a_result(a_session([])),
+    "no request": a_result(a_session([a_policy(moments=[], peak=0.0)], requests=0)),
+    "one request": a_result(a_session()),
+    "odd numbers": a_result(a_session([
+        a_policy("none", cost=math.nan, units=None, ratio=None, saving=None, hit_ratio=None, peak=math.inf,
+                 moments=[a_moment(1, context=math.nan), a_moment(2, context=math.inf), a_moment(3, context=0.0)]),
+        a_policy(cost=None, ratio=math.inf, lines={"shed": math.nan}, cuts=[a_cut(before=math.nan, after=math.inf)]),
+    ], window=0, error=None, model=None)),
+    "several": a_result(a_long_session(12), a_long_session(130, path="b.jsonl"), a_long_session(40, price=None)),
+    "different baselines": a_result(a_session(), a_session(baseline="compaction")),
+}  # fmt: skip
+"""Results of every kind, the odd ones included, by what is special about them."""

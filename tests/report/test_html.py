@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import pytest
 from tests.report.pages import Page
-from tests.report.samples import LINES, a_cut, a_long_session, a_moment, a_policy, a_result, a_session
+from tests.report.samples import LINES, RESULTS, a_cut, a_long_session, a_moment, a_policy, a_result, a_session
 
 from leafscar.replay.result import Assumption
 from leafscar.report import render_html
 
 HOSTILE = "</svg></style><script>alert('x')</script><img src=x onerror=y>\x1b\ud800"
-
-RESULTS = {
-    "nothing": a_result(verdict="", skipped=["a.txt: not a session"]),
-    "no policy": a_result(a_session([])),
-    "no request": a_result(a_session([a_policy(moments=[], peak=0.0)], requests=0)),
-    "one request": a_result(a_session()),
-    "odd numbers": a_result(a_session([
-        a_policy("none", cost=math.nan, units=None, ratio=None, saving=None, hit_ratio=None, peak=math.inf,
-                 moments=[a_moment(1, context=math.nan), a_moment(2, context=math.inf), a_moment(3, context=0.0)]),
-        a_policy(cost=None, ratio=math.inf, lines={"shed": math.nan}, cuts=[a_cut(before=math.nan, after=math.inf)]),
-    ], window=0, error=None, model=None)),
-    "several": a_result(a_long_session(12), a_long_session(130, path="b.jsonl"), a_long_session(40, price=None)),
-    "different baselines": a_result(a_session(), a_session(baseline="compaction")),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
@@ -96,10 +81,11 @@ def test_skipped_files_and_the_way_to_make_it_again():
     assert "1 skipped file" in text
     assert "a.txt: not a session" in text
     assert "leafscar 0.1.0" in text
-    assert "<code>leafscar replay PATH --html report.html</code>" in text
+    assert "<code>leafscar replay FILE-OR-FOLDER... --html report.html</code>" in text
     assert "skipped" not in render_html(RESULTS["one request"])
     odd = render_html(a_result(a_session(path="my file.jsonl")))
     assert "leafscar replay &#x27;my file.jsonl&#x27; --html report.html" in odd
+    assert "replay FILE-OR-FOLDER... --html" in render_html(a_result(*[a_session()] * 6))
     assert "<code>leafscar replay . --window 9</code>" in render_html(
         a_result(), command="leafscar replay . --window 9"
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.report.samples import LINES, a_long_session, a_policy, a_result, a_session
-from tests.report.test_html import RESULTS
+from tests.report.samples import LINES, RESULTS, a_long_session, a_policy, a_result, a_session
 
 from leafscar.report import render_text
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -27,18 +28,24 @@ from leafscar.model.shapes import as_mapping, as_number, as_text
 
 __all__ = ["Entry", "EntryLike", "as_entry", "dump_line", "iso_to_ms", "loads"]
 
+_SAFE_DIGITS = 308
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def loads(raw: bytes | str) -> Any:
     """Decode one JSON value as leniently as the sources and more: NaN, lone surrogates, huge numbers.
 
-    Bytes that are no UTF-8 read as U+FFFD. Raises ``ValueError`` when it is no JSON, deep nesting included.
+    Bytes that are no UTF-8 read as U+FFFD, integers beyond every double as infinities. Raises ``ValueError`` when it
+    is no JSON, deep nesting included.
     """
     try:
-        return json.loads(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw)
+        return json.loads(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw, parse_int=_integer)
     except RecursionError as fault:
         raise ValueError("nested too deeply") from fault
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _SAFE_DIGITS else float(digits)
 
 
 def dump_line(data: Mapping[str, Any]) -> bytes:
@@ -100,9 +107,9 @@ class Entry:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The whole entry as decoded JSON. Read it, never change it."""
+        """The whole entry as decoded JSON; empty where the line is none. Read it, never change it."""
         if self._data is None:
-            self._data = as_mapping(loads(self.raw or b"{}")) or {}
+            self._data = _object(self.raw or b"{}")
         return self._data
 
     @property
@@ -162,6 +169,13 @@ def _quick_line(raw: bytes) -> _MessageLine | None:
     return line if _is_plain(line.message) else None
 
 
+def _object(raw: bytes) -> Mapping[str, Any]:
+    try:
+        return as_mapping(loads(raw)) or {}
+    except ValueError:  # nested so deeply that only the head of the line could be read
+        return {}
+
+
 EntryLike: TypeAlias = Entry | Mapping[str, Any]
 """An entry, or a plain dict in pi's shape."""
 
@@ -175,9 +189,11 @@ def as_entry(value: EntryLike) -> Entry:
 
 
 def _is_plain(message: Message) -> bool:
-    """Whether the fast decoder read the same as the lenient one: a null among the counts means 0 there."""
+    """Whether the fast decoder read the same as the lenient one: there a null count is 0, a giant one an infinity."""
     usage = message.usage if isinstance(message, Assistant) else None
-    return usage is None or None not in (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    if usage is not None and (usage.faults or None in (usage.input, usage.output, usage.cache_read, usage.cache_write)):
+        return False
+    return abs(message.timestamp) <= sys.float_info.max
 
 
 def iso_to_ms(value: object) -> float | None:

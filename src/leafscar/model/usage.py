@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,7 +58,7 @@ class Usage(Struct, frozen=True, gc=False, rename=_NAMES, kw_only=True, omit_def
 
 
 def _is_bad(value: float | None) -> bool:
-    return value is not None and not (math.isfinite(value) and value >= 0)
+    return value is not None and not 0 <= value <= sys.float_info.max
 
 
 def as_usage(value: object) -> Usage | None:

@@ -83,8 +83,8 @@ def _cells(policy: PolicyResult, session: SessionResult, decimals: int) -> tuple
 
 
 def _peak_is_inferred(policy: PolicyResult) -> bool:
-    sized = [moment for moment in policy.moments if known(moment.context)]
-    return bool(sized) and max(sized, key=lambda moment: moment.context).inferred
+    sized = [(moment.context, moment.inferred) for moment in policy.moments if known(moment.context)]
+    return bool(sized) and max(sized, key=lambda each: each[0])[1]
 
 
 def _delta(policy: PolicyResult, session: SessionResult, decimals: int) -> str:

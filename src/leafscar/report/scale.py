@@ -92,7 +92,7 @@ def thinned(moments: Sequence[Moment], scale: Scale, column: float = 0.5) -> lis
             runs[-1].append(moment)
         elif runs[-1]:
             runs.append([])
-    return [[(scale.x(one.request), scale.y(one.context)) for one in _kept(run, scale, column)] for run in runs if run]
+    return [[(scale.x(one.request), scale.y(one.context or 0)) for one in _kept(run, scale, column)] for run in runs if run]
 
 
 def _kept(run: Sequence[Moment], scale: Scale, column: float) -> Iterable[Moment]:
@@ -100,7 +100,7 @@ def _kept(run: Sequence[Moment], scale: Scale, column: float) -> Iterable[Moment
     for moment in run:
         buckets.setdefault(int(scale.x(moment.request) / column), []).append(moment)
     for bucket in buckets.values():
-        sizes = [moment.context for moment in bucket]
+        sizes = [moment.context or 0 for moment in bucket]
         ends = {0, len(bucket) - 1, sizes.index(min(sizes)), sizes.index(max(sizes))}
         yield from (one for at, one in enumerate(bucket) if at in ends or one.shed or one.cut)
 
