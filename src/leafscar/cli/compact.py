@@ -12,9 +12,10 @@ import click
 from leafscar.cli.compact_view import cut_data, cut_lines, nothing_to_cut
 from leafscar.cli.control import Control, control_of
 from leafscar.cli.script import script_summarizer
+from leafscar.cli.show import say
 from leafscar.engine import Send, Summarise
 from leafscar.engine.driver import drive
-from leafscar.errors import LeafscarError, SessionBusy
+from leafscar.errors import LeafscarError, SessionBusy, SummaryFailed
 from leafscar.session import append, holders, load
 
 __all__ = ["compact_command"]
@@ -55,6 +56,11 @@ def compact_command(
     if asked is None:
         _print(nothing_to_cut(control), as_json=as_json)
         return
+    if instructions and asked.request.kind == "prefix":
+        say(
+            "leafscar: warning: only the beginning of a turn is summarised; that request takes no instructions",
+            err=True,
+        )
     data = cut_data(control, asked)
     if summarizer is not None:
         fields = _summarise(control, asked, summarizer)
@@ -72,15 +78,16 @@ def _check_free(file: Path, *, force: bool) -> None:
     names = ", ".join(map(str, others))
     if not force:
         raise SessionBusy(file, f"process {names} has it open", holders=others, hint="end it, or add --force")
-    click.echo(f"leafscar: warning: process {names} has {file} open", err=True)
+    say(f"leafscar: warning: process {names} has {file} open", err=True)
 
 
 def _summarise(control: Control, asked: Summarise, summarizer: str) -> dict[str, Any]:
-    outcome = drive(control.controller, asked, script_summarizer(summarizer), sleep=time.sleep)
-    if not isinstance(outcome, Send) or outcome.cut is None:
-        words = getattr(outcome, "words", "no summary was written")
-        raise LeafscarError(f"{words}; nothing was written")
-    return dict(outcome.cut)
+    try:
+        outcome = drive(control.controller, asked, script_summarizer(summarizer), sleep=time.sleep)
+    except SummaryFailed as fault:
+        raise LeafscarError(f"{fault.words}; nothing was written") from fault
+    assert isinstance(outcome, Send), "only an automatic cut goes on without its summary"
+    return dict(outcome.cut or {})
 
 
 def _print(data: dict[str, Any], *, as_json: bool) -> None:
@@ -88,4 +95,4 @@ def _print(data: dict[str, Any], *, as_json: bool) -> None:
         click.echo(json.dumps(data, indent=2, ensure_ascii=True))
         return
     for line in cut_lines(data):
-        click.echo(line)
+        say(line)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from leafscar.cli.control import Control
+from leafscar.cli.show import counted
 from leafscar.compaction import CompactionSettings, Preparation, prepare
 from leafscar.engine import Summarise
 from leafscar.estimate import estimate_tokens
@@ -80,8 +81,9 @@ def cut_lines(data: Mapping[str, Any]) -> Iterable[str]:
     yield _row("files", f"{len(cut['readFiles'])} read, {len(cut['modifiedFiles'])} modified, listed after the summary")
     yield _row("pins", f"{cut['pins']} kept word for word" if cut["pins"] else "none")
     asked = data["summariser"]
-    left = f", {asked['leftOut']} blocks left out to fit" if asked["leftOut"] else ""
-    yield _row("request", f"{asked['characters']:,} characters, at most {asked['maxTokens']:,} tokens back{left}")
+    left = f", {counted(asked['leftOut'], 'block')} left out to fit" if asked["leftOut"] else ""
+    first = "first request" if cut["splitTurn"] and cut["history"]["messages"] else "request"
+    yield _row(first, f"{asked['characters']:,} characters, at most {asked['maxTokens']:,} tokens back{left}")
     if "summary" in data:
         yield _row("after", f"~{data['after']:,} tokens")
         yield ""
@@ -93,8 +95,8 @@ def cut_lines(data: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _amount(share: Mapping[str, int]) -> str:
-    return f"{share['messages']} messages, ~{share['tokens']:,} tokens"
+    return f"{counted(share['messages'], 'message')}, ~{share['tokens']:,} tokens"
 
 
 def _row(name: str, text: str) -> str:
-    return f"{name:<12}{text}"
+    return f"{name:<15}{text}"

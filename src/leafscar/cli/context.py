@@ -10,8 +10,10 @@ import click
 
 from leafscar.cli.context_view import context_data, context_lines
 from leafscar.cli.control import Control, control_of
+from leafscar.cli.show import say
 from leafscar.engine import Send, Summarise, materialise
 from leafscar.errors import BadReference, ContextOverflow
+from leafscar.model.shapes import as_mapping
 from leafscar.pruning import parse_reference
 from leafscar.session import Session, load
 from leafscar.session.recall import find
@@ -47,14 +49,14 @@ def context_command(
     session = load(file)
     control = control_of(session, leaf=_leaf(session, at), cwd=cwd, window=window, model=model, policy=policy)
     for problem in control.settings.problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
     if as_sent:
         _print_sent(control, as_json=as_json)
     elif as_json:
         click.echo(json.dumps(context_data(control), indent=2, ensure_ascii=True))
     else:
         for line in context_lines(context_data(control)):
-            click.echo(line)
+            say(line)
 
 
 def _leaf(session: Session, at: str | None) -> str | None:
@@ -73,8 +75,8 @@ def _print_sent(control: Control, *, as_json: bool) -> None:
         return
     for number, message in enumerate(messages, 1):
         label = " ".join(str(message[key]) for key in ("role", "toolName", "customType") if key in message)
-        click.echo(f"--- {number} {label}")
-        click.echo(_text(message))
+        say(f"--- {number} {label}")
+        say(_text(message))
 
 
 def _sent(control: Control) -> list[dict[str, Any]]:
@@ -82,20 +84,22 @@ def _sent(control: Control) -> list[dict[str, Any]]:
     try:
         outcome = controller.before_request(control.path)
     except ContextOverflow as fault:
-        click.echo(f"leafscar: {fault}", err=True)
+        say(f"leafscar: {fault}", err=True)
         outcome = Send(plan=controller.plan())
     if isinstance(outcome, Summarise):
-        click.echo(f"control would cut first ({outcome.reason}); below is the request before the cut", err=True)
+        say(f"control would cut first ({outcome.reason}); below is the request before the cut", err=True)
         outcome = Send(plan=controller.plan())
     return materialise(controller.items, outcome.plan)
 
 
 def _text(message: dict[str, Any]) -> str:
     """A message's text for reading: parts one below the other, calls and images named."""
+    if (sections := as_mapping(message.get("sections"))) is not None:
+        return "\n".join(str(each) for each in (message.get("content"), *sections.values()) if each)
     for key in ("output", "summary", "content"):
         if isinstance(value := message.get(key), str):
-            return _printable(f"$ {message['command']}\n{value}" if "command" in message else value)
-    return _printable("\n".join(_part(part) for part in message.get("content") or ()))
+            return f"$ {message['command']}\n{value}" if "command" in message else value
+    return "\n".join(_part(part) for part in message.get("content") or ())
 
 
 def _part(part: dict[str, Any]) -> str:
@@ -108,9 +112,3 @@ def _part(part: dict[str, Any]) -> str:
             return f"(call {part.get('id')}) {part.get('name')} {json.dumps(part.get('arguments'), ensure_ascii=False)}"
         case kind:
             return f"({kind} {part.get('mimeType', '')})"
-
-
-def _printable(text: str) -> str:
-    """Without what a terminal would take as a command, and without half characters."""
-    shown = "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    return shown.encode("utf-8", "backslashreplace").decode()

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leafscar.cli.control import Control
+from leafscar.cli.control import Control, shed_settings
+from leafscar.cli.show import counted
 from leafscar.compaction import pins_of
 from leafscar.engine.decide import decide
-from leafscar.model import BashExecution, ToolResult
+from leafscar.model import Message, ToolResult
+from leafscar.replay.rows import lines_of
 
 __all__ = ["context_data", "context_lines"]
 
 _SHOWN = 12
-_LINES = ("threshold", "shed", "goal", "cut", "gate")
 
 
 def context_data(control: Control) -> dict[str, Any]:
@@ -38,12 +39,12 @@ def context_data(control: Control) -> dict[str, Any]:
             },
         },
         "window": {"tokens": lines.window or None, "source": control.window_source},
-        "lines": None if lines.off else {name: getattr(lines, name) for name in _LINES},
+        "lines": None if lines.off else lines_of(controller.facts, controller.policy),
         "policy": controller.policy.name,
         "engaged": controller.engaged,
         "decision": {"action": type(decision).__name__.lower(), "reason": decision.reason},
         "savings": {"older": round(view.older), "fullest": round(view.fullest)},
-        "sheddable": list(_sheddable(control, fullest=True)),
+        "sheddable": list(_sheddable(control, view.fullest)),
         "shed": [session.reference_for(entries[position]) for position in controller.ledger.shed],
         "lastDecisions": None,
         "pins": list(pins_of(control.path, control.settings.leafscar.pins)),
@@ -52,29 +53,31 @@ def context_data(control: Control) -> dict[str, Any]:
     }
 
 
-def _sheddable(control: Control, *, fullest: bool) -> Iterable[dict[str, Any]]:
+def _sheddable(control: Control, fullest: float) -> Iterable[dict[str, Any]]:
     ledger, session = control.controller.ledger, control.session
-    for position in ledger.chosen(fullest=fullest):
+    chosen = ledger.chosen(fullest=not _keeps_turn(control))
+    raw = sum(ledger.outputs[position].saving for position in chosen)
+    for position in chosen:
         item, output = ledger.items[position], ledger.outputs[position]
         yield {
             "reference": session.reference_for(item.entry),
             "entry": item.entry.id,
             "tool": _tool(item.message),
             "tokens": output.tokens,
-            "saved": round(output.saving),
+            "saved": round(output.saving * fullest / raw),
             "currentTurn": position > ledger.last_user,
             "marker": output.marker.text.split("\n")[0],
         }
 
 
-def _tool(message: object) -> str:
-    match message:
-        case ToolResult(tool_name=name):
-            return name
-        case BashExecution():
-            return "bash"
-        case _:
-            return ""
+def _keeps_turn(control: Control) -> bool:
+    """Whether the current turn stays raw whatever happens."""
+    stated = shed_settings(control.settings).protect_current_turn
+    return control.controller.policy.absolute_turn if stated is None else stated
+
+
+def _tool(message: Message) -> str:
+    return message.tool_name if isinstance(message, ToolResult) else "bash"
 
 
 def _unknown(control: Control) -> Iterable[str]:
@@ -90,10 +93,11 @@ def _unknown(control: Control) -> Iterable[str]:
 
 def context_lines(data: Mapping[str, Any]) -> Iterable[str]:
     """The same as lines of text."""
-    yield f"next request of {data['file']} at {data['leaf']}: {data['messages']} messages"
+    yield f"next request of {data['file']} at {data['leaf']}: {counted(data['messages'], 'message')}"
     yield _row("estimate", _estimate(data["estimate"]))
     window = data["window"]
-    yield _row("window", "unknown" if window["tokens"] is None else f"{window['tokens']:,} tokens, {window['source']}")
+    size = "unknown" if window["tokens"] is None else f"{window['tokens']:,} tokens"
+    yield _row("window", f"{size}: {window['source']}")
     if data["lines"]:
         yield _row("lines", ", ".join(f"{name} {at:,}" for name, at in data["lines"].items()))
     yield _row("policy", data["policy"])
@@ -121,19 +125,20 @@ def _estimate(estimate: Mapping[str, Any]) -> str:
         return f"~{estimate['tokens']:,} tokens, from sizes alone"
     after = estimate["tokens"] - anchor["tokens"]
     count = anchor["messagesAfter"]
-    rest = f"~{after:,} for {count} messages after it" if count else "nothing after it"
+    rest = f"~{after:,} for {counted(count, 'message')} after it" if count else "nothing after it"
     return f"{estimate['tokens']:,} tokens: {anchor['tokens']:,} reported at {anchor['reference']}, {rest}"
 
 
 def _output_lines(data: Mapping[str, Any]) -> Iterable[str]:
     outputs, savings = data["sheddable"], data["savings"]
     if data["shed"]:
-        yield _row("shed", f"{len(data['shed'])} outputs: {', '.join(data['shed'][:_SHOWN])}")
+        more = f" and {len(data['shed']) - _SHOWN} more" if len(data["shed"]) > _SHOWN else ""
+        yield _row("shed", f"{counted(len(data['shed']), 'output')}: {', '.join(data['shed'][:_SHOWN])}{more}")
     if not outputs:
         yield _row("sheddable", "nothing")
         return
     older = f"~{savings['older']:,} of them before the current turn"
-    yield _row("sheddable", f"{len(outputs)} outputs, ~{savings['fullest']:,} tokens; {older}")
+    yield _row("sheddable", f"{counted(len(outputs), 'output')}, ~{savings['fullest']:,} tokens; {older}")
     for output in sorted(outputs, key=lambda each: -each["saved"])[:_SHOWN]:
         size = f"{output['tokens']:>8,} tokens"
         yield _row("", f"{output['reference']:<8}{output['tool']:<10}{size}  {output['marker'][:70]}")

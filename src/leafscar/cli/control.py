@@ -14,8 +14,8 @@ from leafscar.errors import SettingsError, WindowUnknown
 from leafscar.model import Entry
 from leafscar.model.facts import binds_thinking
 from leafscar.pruning import Never
-from leafscar.replay.prices import find_prices
 from leafscar.replay.recording import Recording, read_recording
+from leafscar.replay.tariffs import prices_of
 from leafscar.replay.window import RecordedCut, resolve_window
 from leafscar.session import Session
 from leafscar.session.recall import renew
@@ -110,7 +110,7 @@ def _window(recording: Recording, model: str | None, flag: int | None) -> tuple[
     sizes = (recording.path[at].get("tokensBefore") for at in recording.cuts)
     cuts = [RecordedCut(tokens_before=size) for size in sizes if isinstance(size, int | float)]
     readings = [request.prompt for request in recording.requests if request.prompt is not None]
-    prices = None if flag else find_prices(recording.provider, model or recording.model)
+    prices = None if flag else prices_of(recording, model)
     try:
         found = resolve_window(
             flag=flag,

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
+from contextlib import suppress
+from typing import Any
 
 import click
 
 from leafscar import __version__
+from leafscar.cli.show import say
 from leafscar.errors import LeafscarError
 
 __all__ = ["main"]
@@ -22,6 +27,12 @@ _COMMANDS = {
 
 
 class _Group(click.Group):
+    def main(self, *args: Any, **extra: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a locale without the character is no reason to fail
+        return super().main(*args, **extra)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(_COMMANDS)
@@ -42,12 +53,27 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except LeafscarError as fault:
-            click.echo(f"leafscar: {fault}", err=True)
+            _complain(str(fault))
             ctx.exit(fault.exit_code)
         except BrokenPipeError:
-            # a reader such as head went away: that is no fault, and the rest has nobody to go to
-            sys.stderr.close()
+            _drop_output()  # a reader such as head has what it wanted
             ctx.exit(0)
+        except OSError as fault:
+            _drop_output()
+            _complain(f"{fault.filename or 'output'}: {fault.strerror or fault}; check the path and the free space")
+            ctx.exit(1)
+
+
+def _complain(words: str) -> None:
+    say(f"leafscar: {' '.join(words.split())}", err=True)
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, or the interpreter tries to write it once more when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 @click.group(cls=_Group)

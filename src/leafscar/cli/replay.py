@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -11,11 +12,13 @@ import msgspec
 
 from leafscar import __version__
 from leafscar.cli.control import shed_settings
+from leafscar.cli.show import say
 from leafscar.config import explicit_reserve_tokens, read_settings
-from leafscar.errors import LeafscarError
+from leafscar.errors import LeafscarError, SessionError
 from leafscar.replay import DEFAULT_POLICIES, Options, ReplayResult, find_sessions, replay_files
 from leafscar.replay.rows import policy_of
 from leafscar.report import render_html, render_text
+from leafscar.session import load
 
 __all__ = ["replay_command"]
 
@@ -46,9 +49,12 @@ def replay_command(
     """
     for name in policies:
         policy_of(name)
+    outs = [out for out in (None if json_out in (None, "-") else Path(json_out), html_out) if out is not None]
+    for out in outs:
+        _refuse_session(out)
     settings = read_settings(cwd or Path.cwd())
     for problem in settings.problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
     options = Options(
         policies=tuple(dict.fromkeys(policies)) or DEFAULT_POLICIES,
         model=model,
@@ -67,18 +73,27 @@ def replay_command(
         _write(Path(json_out), _json(result))
     if html_out is not None:
         _write(html_out, render_html(result))
-        click.echo(f"report: {html_out}", err=json_out == "-")
+        say(f"report: {html_out}", err=json_out == "-")
     if not result.sessions:
         raise click.exceptions.Exit(1)
 
 
 def _json(result: ReplayResult) -> str:
-    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+    return json.dumps(msgspec.to_builtins(result), indent=2, allow_nan=False)
+
+
+def _refuse_session(out: Path) -> None:
+    """An option that took the name of a session for its own must not cost that session."""
+    try:
+        load(out)
+    except SessionError:
+        return
+    raise LeafscarError(f"{out}: this is a session, which is never overwritten; name another file for the result")
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as fault:
         raise LeafscarError(f"{path}: {fault.strerror}; name a file that can be written") from fault

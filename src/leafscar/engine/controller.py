@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from leafscar.compaction import CompactionResult, Item, SummaryResponse
 from leafscar.engine.cutting import Asked, CutSettings, ask_summary, cut_entry
-from leafscar.engine.decide import Cut, Decision, Keep, Shed, View, decide
+from leafscar.engine.decide import Decision, Keep, Shed, View, decide
 from leafscar.engine.events import Event
 from leafscar.engine.facts import Facts, resolve_lines
 from leafscar.engine.ledger import SUPERSEDED_FLOOR, Ledger, ShedRules
@@ -87,7 +87,8 @@ class Controller:
         self._tracker = Tracker(
             self._shed_rules(reference_for),
             sizer or (calibrated_sizer if own_rules else default_sizer),
-            meter=Meter(learns=own_rules and sizer is None, factor=state.factor if own_rules else 1.0),
+            lines=self.lines,
+            meter=Meter(learns=own_rules and sizer is None, ratios=state.ratios, overhead=state.overhead),
             own_rules=own_rules,
             trust_entries=trust_entries,
             state=state,
@@ -96,11 +97,9 @@ class Controller:
         self._engaged = state.engaged
         self._dead_cost = state.dead_cost
         self._last_request = state.last_request
+        self._retry_above = state.retry_above
         self._cold = False
-        self._boundary: int | None = None
-        self._strip: tuple[int, int] | None = None
         self._asked: Asked | None = None
-        self._retry_above = 0.0
         self._events: list[Event] = []
 
     # --- the calls of a host -----------------------------------------------------------------------------
@@ -114,11 +113,16 @@ class Controller:
         request will ask for, in tokens. Raises :class:`ContextOverflow` when it is known not to fit.
         """
         self.follow(path, now=now)
-        if now is not None:
-            self._last_request = now
+        self._last_request = now
         view = self.view()
-        outcome = self._carry_out(decide(self.policy, self.lines, view), view)
-        return self._fitting(outcome, requested_output) if isinstance(outcome, Send) else outcome
+        asked = self._carry_out(decide(self.policy, self.lines, view), view, requested_output)
+        return asked or self._make_fit(requested_output) or Send(plan=self.plan())
+
+    def observe(self, path: Sequence[EntryLike], *, now: float | None = None) -> Plan:
+        """Note a request that goes out as it stands: nothing is decided, nothing changes shape."""
+        self.follow(path, now=now)
+        self._last_request = now
+        return self.plan()
 
     def summarised(self, response: SummaryResponse) -> Outcome:
         """Take the answer to a :class:`Summarise`: the next question, the request, or the way without a cut.
@@ -134,7 +138,7 @@ class Controller:
             return self._cut(asked, stop.value)
         except SummaryFailed as fault:
             self._asked = None
-            return self._without_summary(fault)
+            return self._without_summary(asked, fault)
         return Summarise(request=request, reason=asked.reason)
 
     def after_response(self, usage: Usage) -> None:
@@ -144,7 +148,7 @@ class Controller:
     def compact(self, path: Sequence[EntryLike], *, instructions: str | None = None) -> Summarise | None:
         """Cut on request, whatever the lines say; None when there is nothing to cut."""
         self.follow(path)
-        return self._ask("manual", instructions)
+        return self._ask("manual", instructions=instructions)
 
     # --- what it knows -------------------------------------------------------------------------------------
 
@@ -153,6 +157,8 @@ class Controller:
         if self.facts is not self._lines_of:
             self.lines, self._lines_of = resolve_lines(self.facts, self.policy), self.facts
         self._tracker.follow(path, self.lines)
+        if self._tracker.restarted:
+            self._restart()
         self._cold = self._is_cold(now)
 
     @property
@@ -183,16 +189,19 @@ class Controller:
     @property
     def state(self) -> ControlState:
         """What another process needs to go on with the same projection."""
-        tracker, anchor = self._tracker, self._tracker.meter.anchor
-        items = tracker.ledger.items
+        tracker = self._tracker
         return ControlState(
-            shed=tuple(items[position].entry.id for position in tracker.ledger.shed),
+            shed=dict(tracker.since),
+            stripped=tracker.stripped,
             engaged=self._engaged,
-            measured=items[anchor.position].entry.id if anchor and not tracker.unmeasured else None,
+            measured=tracker.measured,
+            ratios=tracker.meter.ratios,
+            overhead=tracker.meter.overhead,
+            awaiting_gain=tracker.awaiting_gain,
             fruitless=tracker.fruitless,
+            retry_above=self._retry_above,
             dead_cost=self._dead_cost,
             last_request=self._last_request,
-            factor=tracker.meter.factor,
         )
 
     def view(self) -> View:
@@ -224,89 +233,98 @@ class Controller:
 
     # --- carrying out ----------------------------------------------------------------------------------------
 
-    def _carry_out(self, decision: Decision, view: View) -> Send | Summarise:
-        match decision:
-            case Keep(reason):
-                return self._keep(reason, view)
-            case Shed(reason, fullest):
-                return self._shed(reason, fullest=fullest)
-            case Cut(reason):
-                return self._ask(reason) or self._uncut(view)
+    def _carry_out(self, decision: Decision, view: View, requested: int) -> Summarise | None:
+        """Do what was decided; gives a summary to ask for, or None when the request can go."""
+        if isinstance(decision, Keep):
+            return self._keep(decision.reason, view)
+        if isinstance(decision, Shed):
+            return self._shed(decision.reason, fullest=decision.fullest)
+        return self._ask(decision.reason, requested) or self._uncut(view, requested)
 
-    def _keep(self, reason: str, view: View) -> Send:
+    def _keep(self, reason: str, view: View) -> None:
         over = view.estimate > self.lines.threshold
         self._engaged |= self.policy.sheds == "sticky" and over and not self.lines.off
         self._dead_cost += self._cache.read * view.fullest
         kind = "off" if self.lines.off else "over-threshold" if over and self.policy.cuts != "never" else "keep"
         self._tell(kind, reason, estimate=view.estimate)
-        return Send(plan=self.plan(view.estimate))
 
-    def _shed(self, reason: str, *, fullest: bool) -> Send:
+    def _shed(self, reason: str, *, fullest: bool) -> None:
         before = self._tracker.estimate()
         positions = self._tracker.ledger.chosen(fullest=self._reach(fullest=fullest))
-        gone = self._tracker.move(positions)
+        saved = self._tracker.meter.factor * self._tracker.move(positions)
+        if self._strips:
+            self._tracker.strip_from(positions[0])
         self._engaged = True
         self._dead_cost = 0.0
-        self._boundary = positions[0]
-        self._tracker.sent_length = min(self._tracker.sent_length, positions[0])
-        self._strip_from(positions[0])
-        saved = self._tracker.meter.factor * gone
         self._tell("shed", reason, estimate=before, after=self._tracker.estimate(), outputs=len(positions), saved=saved)
-        return Send(plan=self.plan())
 
-    def _uncut(self, view: View) -> Send | Summarise:
+    def _uncut(self, view: View, requested: int) -> Summarise | None:
         self._tell("nothing-to-cut", "no history before what must be kept")
         blocked = structs.replace(view, may_cut=False)
-        return self._carry_out(decide(self.policy, self.lines, blocked), blocked)
+        return self._carry_out(decide(self.policy, self.lines, blocked), blocked, requested)
 
-    def _ask(self, reason: str, instructions: str | None = None) -> Summarise | None:
+    def _ask(self, reason: str, requested: int = 0, *, instructions: str | None = None) -> Summarise | None:
         steps = ask_summary(self._tracker.path, self.lines, self.facts, self._cut_settings, instructions)
         if steps is None:
             return None
-        self._asked = Asked(steps=steps, reason=reason, before=self._tracker.estimate())
+        self._asked = Asked(steps=steps, reason=reason, before=self._tracker.estimate(), requested=requested)
         self._tell("summarise", reason)
         return Summarise(request=next(steps), reason=reason)
 
     def _cut(self, asked: Asked, result: CompactionResult) -> Send:
         fields = result.as_entry_fields()
         self._tracker.cut(cut_entry(fields), asked.before)
+        self._restart()
+        after = self._tracker.estimate_unmeasured()
+        self._tell("cut", asked.reason, estimate=asked.before, after=after)
+        if after > self.lines.threshold and not self.lines.off:
+            self._tell("over-threshold", "the cut was not enough", estimate=after)
+        return Send(plan=self.plan(after), cut=fields)
+
+    def _restart(self) -> None:
+        """A cut that has been completed, by whoever, starts afresh."""
         self._engaged = False
         self._dead_cost = self._retry_above = 0.0
-        self._boundary = self._strip = None
-        self._strip_from(0)
-        self._tell("cut", asked.reason, estimate=asked.before, after=self._tracker.estimate())
-        return Send(plan=self.plan(), cut=fields)
 
-    def _without_summary(self, fault: SummaryFailed) -> Fallback:
+    def _without_summary(self, asked: Asked, fault: SummaryFailed) -> Fallback:
+        """Go on without a cut when that is enough: as it stands, or with the fullest move."""
         self._tell("summary-failed", fault.code)
-        self._retry_above = self._tracker.estimate() + self.lines.cold_batch
-        estimate, threshold = self._tracker.estimate(), self.lines.threshold
-        _, fullest = self._savings()
-        if estimate > threshold >= estimate - self._tracker.meter.factor * fullest and self.view().may_shed:
-            return Fallback(plan=self._shed("the summary failed", fullest=True).plan, words=fault.words)
-        if estimate > threshold:
+        view = self.view()
+        if asked.reason == "manual":
             raise fault
-        self._tell("fallback", "the summary failed, the request is below the threshold")
+        if self._is_enough(view.estimate, asked.requested):
+            self._tell("fallback", "the request is small enough as it is")
+        elif view.may_shed and view.fullest > 0 and self._is_enough(view.estimate - view.fullest, asked.requested):
+            self._shed("the summary failed", fullest=True)
+        else:
+            raise fault
+        self._retry_above = view.estimate + self.lines.cold_batch
         return Fallback(plan=self.plan(), words=fault.words)
 
-    def _fitting(self, outcome: Send, requested: int) -> Send | Summarise:
-        """Let through what fits; shed, then cut, what does not. A pure estimate never stops a request."""
-        if self._fits(outcome.plan.estimate, requested):
-            return outcome
-        _, fullest = self._savings()
-        if fullest > 0 and self.view().may_shed:
-            outcome = self._shed("does not fit", fullest=True)
-            if self._fits(outcome.plan.estimate, requested):
-                return outcome
-        asked = self._ask("overflow") if self.facts.compaction_enabled else None
+    def _is_enough(self, estimate: float, requested: int) -> bool:
+        return estimate <= self.lines.threshold and self._fits(estimate, requested)
+
+    def _make_fit(self, requested: int) -> Summarise | None:
+        """Shed, then cut, when the request is known not to fit; gives the summary to ask for, if any."""
+        view = self.view() if not self._fits(self._tracker.estimate(), requested) else None
+        if view is None:
+            return None
+        if view.may_shed and view.fullest > 0:
+            self._shed("does not fit", fullest=True)
+            if self._fits(self._tracker.estimate(), requested):
+                return None
+        asked = self._ask("overflow", requested) if self.facts.compaction_enabled else None
         if asked is not None:
             return asked
-        estimate, window = round(outcome.plan.estimate), self.lines.real_window
-        raise ContextOverflow(estimate=estimate, requested=requested, window=window)
+        raise ContextOverflow(
+            estimate=round(self._tracker.estimate()), requested=requested, window=self.lines.real_window
+        )
 
     def _fits(self, estimate: float, requested: int) -> bool:
-        free = self.lines.off or self.policy.name == "none" or self.anchor is None
-        return bool(free) or estimate + requested <= self.lines.real_window
+        """Whether nothing is known against sending; only a reading newer than the newest cut is knowledge."""
+        measured = self.anchor is not None and self._tracker.latch_open
+        controlled = not self.lines.off and self.policy.name != "none"
+        return not (measured and controlled) or estimate + requested <= self.lines.real_window
 
     # --- small parts -------------------------------------------------------------------------------------------
 
@@ -341,10 +359,9 @@ class Controller:
             return False
         return now - self._last_request > self._cache.ttl
 
-    def _strip_from(self, position: int) -> None:
-        if self.facts.bound_thinking and self.facts.thinking_way != "drop_block":
-            start = min(position, self._strip[0]) if self._strip else position
-            self._strip = (start, len(self.items))
+    @property
+    def _strips(self) -> bool:
+        return self.facts.bound_thinking and self.facts.thinking_way != "drop_block"
 
     def plan(self, estimate: float | None = None) -> Plan:
         """The request as it stands, whatever the lines say; ``estimate`` when it is already known, in tokens."""
@@ -355,8 +372,8 @@ class Controller:
             length=length,
             kept=kept,
             replacements=ledger.shed,
-            boundary=self._boundary,
-            strip_thinking=self._strip,
+            boundary=tracker.boundary,
+            strip_thinking=tracker.strip if self._strips else None,
             drop_block=self.facts.bound_thinking and self.facts.thinking_way == "drop_block",
             estimate=tracker.estimate() if estimate is None else estimate,
         )

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from leafscar.compaction import OWN, CompactionSettings, SummaryOptions, Texts, compact, prepare
 from leafscar.compaction.summarise import Asking
+from leafscar.compaction.thresholds import KEEP_RECENT, derive_reserve
 from leafscar.engine.facts import Facts, Lines
 from leafscar.model import Entry
 
@@ -36,15 +37,15 @@ class Asked(Struct, kw_only=True):
     reason: str
     before: float
     """Estimate that the cut answers to, in tokens."""
+    requested: int = 0
+    """Output tokens that the waiting request asks for."""
 
 
 def ask_summary(
     path: Sequence[Entry], lines: Lines, facts: Facts, settings: CutSettings, instructions: str | None
 ) -> Asking | None:
     """Start asking for the summary of a cut; None when there is nothing to cut."""
-    keep = lines.keep if settings.keep_recent is None else min(settings.keep_recent, lines.keep)
-    cut = CompactionSettings(reserve_tokens=lines.reserve, keep_recent_tokens=keep)
-    preparation = prepare(path, cut, pins=settings.pins)
+    preparation = prepare(path, _sizes(lines, facts, settings), pins=settings.pins)
     if preparation is None:
         return None
     options = SummaryOptions(
@@ -55,6 +56,14 @@ def ask_summary(
         texts=settings.texts,
     )
     return compact(preparation, options)
+
+
+def _sizes(lines: Lines, facts: Facts, settings: CutSettings) -> CompactionSettings:
+    """What to keep and how long to write; a cut on request needs both even where no window, or no reserve, is."""
+    most = KEEP_RECENT if lines.off else lines.keep
+    keep = most if settings.keep_recent is None else min(settings.keep_recent, most)
+    reserve = lines.reserve or derive_reserve(lines.window, facts.max_output).reserve
+    return CompactionSettings(reserve_tokens=reserve, keep_recent_tokens=keep)
 
 
 def cut_entry(fields: dict[str, Any]) -> Entry:

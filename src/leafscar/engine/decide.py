@@ -94,14 +94,16 @@ def _sticky(policy: Policy, lines: Lines, view: View) -> Decision:
 def _batch(policy: Policy, lines: Lines, view: View) -> Decision:
     if view.estimate <= lines.shed:
         return _below_pressure(policy, lines, view)
-    move = _pressure_move(policy, lines, view)
-    if policy.cuts == "above-line":
-        return _cut_above(lines, view, move)
-    if move is not None:
-        return move
+    moves = _moves(lines, view)
+    line = lines.goal if policy.must_reach_goal else lines.cut
+    enough = next((move for savings, move in moves if view.estimate - savings <= line), None)
+    if enough is not None:
+        return enough
+    if not policy.must_reach_goal and view.estimate <= lines.cut:
+        return Keep("above the shed line, no batch to shed")
     if view.may_cut:
         return Cut("pressure")
-    return _largest_move(lines, view) or Keep("under pressure, but there is neither a move nor a cut to make")
+    return moves[-1][1] if moves else Keep("under pressure, but there is neither a batch to shed nor a cut to make")
 
 
 def _below_pressure(policy: Policy, lines: Lines, view: View) -> Decision:
@@ -118,25 +120,8 @@ def _pays(view: View) -> bool:
     return view.dead_cost >= view.rewrite_price * view.suffix
 
 
-def _pressure_move(policy: Policy, lines: Lines, view: View) -> Shed | None:
-    """The smallest move that is a batch and reaches the goal; older material before the current turn."""
-    if not view.may_shed:
-        return None
+def _moves(lines: Lines, view: View) -> list[tuple[float, Shed]]:
+    """Moves of the smallest size or more, with what they save: the older material first, then all."""
     batch = lines.cold_batch if view.cold else lines.batch
-    for savings, fullest in ((view.older, False), (view.fullest, True)):
-        reaches = view.estimate - savings <= lines.goal or not policy.must_reach_goal
-        if savings >= batch and reaches:
-            return Shed("pressure", fullest=fullest)
-    return None
-
-
-def _cut_above(lines: Lines, view: View, move: Shed | None) -> Decision:
-    savings = 0 if move is None else view.fullest if move.fullest else view.older
-    if view.estimate - savings > lines.cut and view.may_cut:
-        return Cut("pressure")
-    return move or Keep("above the shed line, no batch to move")
-
-
-def _largest_move(lines: Lines, view: View) -> Shed | None:
-    enough = view.may_shed and view.fullest >= lines.cold_batch
-    return Shed("pressure, no cut possible", fullest=True) if enough else None
+    both = ((view.older, Shed("pressure", fullest=False)), (view.fullest, Shed("pressure", fullest=True)))
+    return [(savings, move) for savings, move in both if view.may_shed and savings >= batch]

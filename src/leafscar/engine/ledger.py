@@ -108,8 +108,8 @@ class Ledger:
         return [position for position in self._ripe if fullest or self._is_older(position)]
 
     def suffix(self) -> float:
-        """Raw tokens from the first output that the fullest move would replace to the end; 0 without one."""
-        return self.raw(self._ripe[0]) if self._ripe else 0.0
+        """Raw tokens, as they go out now, from the first output that the fullest move changes on; 0 without one."""
+        return self.raw(self._ripe[0]) - self.shed_savings(self._ripe[0]) if self._ripe else 0.0
 
     def move(self, positions: Sequence[int]) -> float:
         """Put markers in the place of these outputs; gives the raw tokens that go away."""
@@ -129,7 +129,8 @@ class Ledger:
         """Let the items of ``old`` belong to ``new``: the same entry as its host has written it."""
         for position, item in enumerate(self.items):
             if item.entry is old and new.message is not None:
-                self.items[position] = Item(entry=new, message=new.message)
+                summary = new.message if item.raw is None else item.message  # a cut may hold other messages as well
+                self.items[position] = Item(entry=new, message=summary, edit=item.edit, raw=item.raw)
 
     def _append(self, item: Item) -> None:
         position = len(self.items)
@@ -138,11 +139,10 @@ class Ledger:
         match item.message:
             case User():
                 self._user(position)
-            case Assistant(stop_reason="error" | "aborted"):
-                pass
             case Assistant() as message:
-                self.last_response = position
-                self.calls |= {call.id: call for call in tool_calls(message)}
+                self.calls.update((call.id, call) for call in tool_calls(message))
+                if message.stop_reason not in ("error", "aborted"):
+                    self.last_response = position
             case ToolResult() | BashExecution():
                 self._output(position, item)
             case _:

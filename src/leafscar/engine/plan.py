@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from leafscar.compaction import Item, SummaryRequest, check_pairs, settle
-from leafscar.model import as_message
+from leafscar.compaction import Item, SummaryRequest, answer_orphans, check_pairs, settle_abandoned
+from leafscar.model import Assistant, ToolResult, as_message
 from leafscar.model.messages import tool_calls
 from leafscar.model.shapes import as_list, as_mapping
 from leafscar.pruning import replaced
@@ -64,7 +64,7 @@ Outcome: TypeAlias = Send | Summarise | Fallback
 def materialise(items: Sequence[Item], plan: Plan) -> list[dict[str, Any]]:
     """Build the outgoing messages as fresh dicts in pi's shape; abandoned messages settled, every pair whole.
 
-    Raises :class:`BrokenPair` when a result would go out without its call.
+    Raises :class:`BrokenPair` rather than give a list with a broken pair.
     """
     outgoing = [item.as_dict() for item in items]
     for position, marker in plan.replacements.items():
@@ -77,19 +77,37 @@ def materialise(items: Sequence[Item], plan: Plan) -> list[dict[str, Any]]:
 
 
 def sendable(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Settle what was abandoned; leave out responses that failed, and results whose call is not sent."""
-    settled = [dict(as_mapping(message) or {}) for message in settle(messages)]
-    calls: set[str] = set()
+    """Settle what was abandoned and leave out responses that failed; each call is followed by its one result.
+
+    A result that came late stands right after its call, a call without one gets an error result, and a result whose
+    call is not sent stays out.
+    """
+    settled = [dict(as_mapping(settle_abandoned(message)) or {}) for message in messages]
+    going = [message for message in settled if message.get("stopReason") not in ("error", "aborted")]
+    results = _results(going)
     sent: list[dict[str, Any]] = []
-    for message in settled:
-        role = message.get("role")
-        if role == "assistant":
-            if message.get("stopReason") in ("error", "aborted"):
-                continue
-            calls |= {call.id for call in tool_calls(as_message(message))}
-        if role != "toolResult" or message.get("toolCallId") in calls:
+    for position, message in enumerate(going):
+        if message.get("role") == "assistant":
+            answered = answer_orphans([message, *results.get(position, ())])
+            sent += [dict(as_mapping(part) or {}) for part in answered]
+        elif message.get("role") != "toolResult":
             sent.append(message)
     return sent
+
+
+def _results(messages: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    """Results by the position of the response that called for them."""
+    open_calls: dict[str, int] = {}
+    results: dict[int, list[dict[str, Any]]] = {}
+    for position, message in enumerate(messages):
+        match as_message(message):
+            case Assistant() as response:
+                open_calls |= {call.id: position for call in tool_calls(response)}
+            case ToolResult(tool_call_id=id_) if id_ in open_calls:
+                results.setdefault(open_calls.pop(id_), []).append(message)
+            case _:
+                pass
+    return results
 
 
 def _without_thinking(message: dict[str, Any]) -> dict[str, Any]:

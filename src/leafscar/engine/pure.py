@@ -44,15 +44,20 @@ def measure(items: Sequence[Item], rules: ShedRules, sizer: Sizer, shed: Collect
     outputs = [shown for position in range(len(items)) if (shown := _shown(items, position, rules, sizer)) is not None]
     last_user = max((n for n, item in enumerate(items) if isinstance(item.message, User)), default=-1)
     ripe = [o for o in outputs if o.position not in shed and _is_ripe(items, sizes, o, rules)]
+    gone = [o for o in outputs if o.position in shed]
     older = [o for o in ripe if o.position < last_user or o.superseded]
     return Measures(
         raw=sum(sizes),
         older=sum(o.saving for o in older),
         fullest=sum(o.saving for o in ripe),
-        already=sum(o.saving for o in outputs if o.position in shed),
-        suffix=sum(sizes[ripe[0].position :]) if ripe else 0.0,
+        already=sum(o.saving for o in gone),
+        suffix=_suffix(sizes, ripe[0].position, gone) if ripe else 0.0,
         ripe=tuple(o.position for o in ripe),
     )
+
+
+def _suffix(sizes: Sequence[float], start: int, gone: Sequence[_Shown]) -> float:
+    return sum(sizes[start:]) - sum(o.saving for o in gone if o.position >= start)
 
 
 def _is_ripe(items: Sequence[Item], sizes: Sequence[float], output: _Shown, rules: ShedRules) -> bool:
@@ -100,7 +105,7 @@ def _call_of(items: Sequence[Item], position: int) -> ToolCall | None:
     message = items[position].message
     if not isinstance(message, ToolResult):
         return None
-    earlier = [call for item in items[:position] if _is_response(item) for call in tool_calls(item.message)]
+    earlier = [call for item in items[:position] for call in tool_calls(item.message)]
     return next((call for call in reversed(earlier) if call.id == message.tool_call_id), None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -26,13 +27,15 @@ class Anchor(Struct, frozen=True, kw_only=True):
 class Meter:
     """Turns own raw sizes into tokens: the newest reading, a learnt factor, and the overhead of system and tools."""
 
-    def __init__(self, *, learns: bool, factor: float = 1.0) -> None:
+    def __init__(self, *, learns: bool, ratios: Sequence[float] = (), overhead: float = 0.0) -> None:
         self.anchor: Anchor | None = None
-        self.factor = factor
-        self.overhead = 0.0
+        self.ratios = tuple(ratios)
+        """Measured tokens for one own token, one a reading that told, newest last; at most nine."""
+        self.factor = median(self.ratios) if self.ratios else 1.0
+        """What own tokens are multiplied by: the median of the ratios."""
+        self.overhead = overhead
         """Tokens of system prompt and tools, as far as readings tell; 0 before the first one."""
         self._learns = learns
-        self._ratios: list[float] = []
         self._refused: float | None = None
 
     def anchored(self, raw_after: float) -> float:
@@ -61,7 +64,7 @@ class Meter:
 
     def drop(self) -> None:
         """Rest on nothing: a cut or another branch made the reading stale. Factor and overhead stay."""
-        self.anchor = None
+        self.anchor = self._refused = None
 
     def _refusal(self, reading: Anchor, predicted: float, window: int) -> str:
         if window and reading.tokens > window:
@@ -76,5 +79,5 @@ class Meter:
     def _learn(self, measured: float, own: float) -> None:
         if not self._learns or own < _LEARN_FROM or measured <= 0:
             return
-        self._ratios = [*self._ratios[1 - _KEEP :], min(max(measured / own, _FACTOR_LOW), _FACTOR_HIGH)]
-        self.factor = median(self._ratios)
+        self.ratios = (*self.ratios[1 - _KEEP :], min(max(measured / own, _FACTOR_LOW), _FACTOR_HIGH))
+        self.factor = median(self.ratios)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 __all__ = ["ControlState"]
@@ -10,17 +12,25 @@ __all__ = ["ControlState"]
 class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Everything that the projection of a session rests on besides the session itself. JSON-shaped."""
 
-    shed: tuple[str, ...] = ()
-    """Ids of the entries whose outputs are replaced by markers."""
+    shed: Mapping[str, str] = {}
+    """Ids of the entries whose outputs are replaced by markers, each with ``measured`` at the time of its move."""
+    stripped: tuple[str, str] | None = None
+    """Ids of the first and the last entry of those that go out without thinking because of a move."""
     engaged: bool = False
     """Whether T was crossed (``classic``) or a move was made since the newest cut."""
     measured: str | None = None
-    """Id of the newest response whose request already had every marker in ``shed``."""
+    """Id of the newest response whose reading was taken."""
+    ratios: tuple[float, ...] = ()
+    """Measured tokens for one own token, from the newest readings."""
+    overhead: float = 0
+    """Tokens of system prompt and tools, by the newest reading."""
+    awaiting_gain: float | None = None
+    """Estimate that the newest cut answered to, in tokens, until a reading judges it."""
     fruitless: int = 0
     """Automatic cuts in a row that freed less than a tenth of the window."""
+    retry_above: float = 0
+    """Tokens up to which no summary is asked for, after one that failed."""
     dead_cost: float = 0
     """Price of dead tokens since the last move, in input-token equivalents."""
     last_request: float | None = None
     """When the last request went out, in seconds of the host's clock."""
-    factor: float = 1.0
-    """Measured tokens per own token, from the session's readings."""

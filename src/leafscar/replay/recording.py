@@ -119,7 +119,8 @@ def _notes(session: Session, path: Sequence[Entry], requests: Sequence[RecordedR
     assistants = [entry for entry in path if entry.type == "message" and isinstance(entry.message, Assistant)]
     failed = len(assistants) - len(requests)
     if failed:
-        yield f"{failed} failed or aborted requests without usage are left out"
+        what = "request without usage is" if failed == 1 else "requests without usage are"
+        yield f"{failed} failed or aborted {what} left out"
     elsewhere = len(session.entries) - len(path)
     if elsewhere:
-        yield f"{elsewhere} entries on other branches are left out"
+        yield f"{elsewhere} {'entry' if elsewhere == 1 else 'entries'} on other branches left out"

@@ -19,8 +19,9 @@ class Moment(Struct, frozen=True, kw_only=True):
     """Entry of the recorded response."""
     at: float | None
     """Seconds since the session's first request; None when the recording does not say."""
-    context: float
-    """Input side of the request in tokens: overhead and every message as it would go out."""
+    context: float | None
+    """Input side of the request in tokens: overhead and every message as it would go out; None when a recording does
+    not say (policy ``none`` only)."""
     output: float
     """Output tokens, as recorded."""
     read: float | None
@@ -42,7 +43,8 @@ class Moment(Struct, frozen=True, kw_only=True):
     cut: bool = False
     """Whether a cut was made just before this request."""
     break_cause: str | None = None
-    """Why cached tokens had to be sent again: shape, cut, expired, model; None when nothing broke."""
+    """Why cached tokens had to be sent again: shape, cut, expired, model; None when nothing broke. What had expired
+    before a move or a cut counts as expired."""
     missed: float = 0
     """Tokens that were cached before and were sent again."""
 
@@ -91,8 +93,8 @@ class PolicyResult(Struct, frozen=True, kw_only=True):
     """Requests that sent cached tokens again."""
     moves: int
     """Requests in which outputs were newly replaced by markers."""
-    peak: float
-    """Largest context in tokens."""
+    peak: float | None
+    """Largest context in tokens; None when the recording states none."""
     over_window: int
     """Requests larger than the window: no provider would have taken them."""
     notes: list[str]
@@ -117,6 +119,8 @@ class SessionResult(Struct, frozen=True, kw_only=True):
     provider: str | None
     requests: int
     messages: int
+    cuts: int = 0
+    """Cuts that the recording holds."""
     window: int
     """Tokens."""
     window_source: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from msgspec import structs
 
@@ -23,6 +24,9 @@ NEVER_CUT = "none:never-cut"
 """The session without its recorded cuts."""
 _BREAK_SHARE = 0.05
 _LEAST_CACHED = 1024
+_UNREPORTED = Bill(requests=1, cost=None, unknown=frozenset({"input", "output", "cache_read", "cache_write"}))
+
+_Summary: TypeAlias = tuple[int, Bill, bool]
 
 
 def policy_of(name: str) -> Policy:
@@ -39,28 +43,27 @@ def virtual_row(setup: Setup, name: str) -> PolicyResult:
 def modelled_row(setup: Setup) -> PolicyResult:
     """The session as it was, recorded cuts included, under the cache model: what all other rows are compared with."""
     run = simulate(setup, parse_policy("none"), keep_recorded_cuts=True)
-    extra = sum((_recorded_summary(setup, at)[0] for at in setup.recording.cuts), Bill())
+    extra = sum((spent for _, spent, _ in _recorded_summaries(setup)), Bill())
     run = structs.replace(run, bill=run.bill + extra, cuts=list(_recorded_cuts(setup)))
     return _row(RECORDED, run, {}, setup.facts.window or 0)
 
 
 def recorded_row(setup: Setup) -> PolicyResult:
     """The recording's own numbers; the calls that wrote its summaries are not in them unless it holds their usage."""
-    cuts = list(_recorded_cuts(setup))
-    followed = {mark.request for mark in cuts}
-    booked = [_recorded_moment(setup, request, cut=request.number in followed) for request in setup.recording.requests]
-    summaries = [_recorded_summary(setup, at) for at in setup.recording.cuts]
-    total = sum([spent for _, spent in booked] + [spent for spent, stated in summaries if stated], Bill())
-    notes = [f"{sum(not stated for _, stated in summaries)} summaries were written by calls that it does not record"]
+    summaries = _recorded_summaries(setup)
+    booked = [_recorded_moment(setup, request, summaries) for request in setup.recording.requests]
+    last = len(setup.recording.requests)
+    trailing = [spent for number, spent, _ in summaries if number > last]
     run = Run(
         moments=[moment for moment, _ in booked],
-        cuts=cuts,
-        bill=total,
-        notes=notes if not all(stated for _, stated in summaries) else [],
+        cuts=list(_recorded_cuts(setup)),
+        bill=sum([*(spent for _, spent in booked), *trailing], Bill()),
+        notes=list(_unrecorded(summaries)),
     )
+    cuts = run.cuts
     lines = lines_of(setup.facts, parse_policy("classic")) if cuts else {}
     row = _row(RECORDED, run, {name: at for name, at in lines.items() if name == "threshold"}, setup.facts.window or 0)
-    known = all(moment.read is not None for moment in run.moments)
+    known = all(moment.read is not None for moment in run.moments)  # else unreported tokens would count as free
     return structs.replace(row, recorded=True, units=row.units if known else None)
 
 
@@ -81,7 +84,7 @@ def lines_of(facts: Facts, policy: Policy) -> dict[str, float]:
 
 def _row(name: str, run: Run, lines: dict[str, float], window: int) -> PolicyResult:
     moments = run.moments
-    sent = sum(moment.context for moment in moments if moment.read is not None)
+    sent = sum(moment.context or 0 for moment in moments if moment.read is not None)
     read = sum(moment.read or 0 for moment in moments)
     return PolicyResult(
         policy=name,
@@ -96,68 +99,72 @@ def _row(name: str, run: Run, lines: dict[str, float], window: int) -> PolicyRes
         hit_ratio=read / sent if sent else None,
         breaks=sum(moment.break_cause is not None for moment in moments),
         moves=sum(moment.shed > 0 for moment in moments),
-        peak=max((moment.context for moment in moments), default=0),
-        over_window=sum(moment.context > window for moment in moments) if window else 0,
+        peak=max((moment.context for moment in moments if moment.context is not None), default=None),
+        over_window=sum((moment.context or 0) > window for moment in moments) if window else 0,
         notes=run.notes,
     )
 
 
-def _recorded_moment(setup: Setup, request: RecordedRequest, *, cut: bool) -> tuple[Moment, Bill]:
-    usage = request.usage
-    if usage is None:
-        spent = Bill(requests=1, cost=None)
-    else:
-        spent = recorded_bill(usage, setup.prices, setup.cache, stated=request.stated_cost)
-    told = usage is not None and not spent.unknown & {"input", "cache_read", "cache_write"}
-    missed, cause = _recorded_miss(setup, request, cut=cut) if told else (0.0, None)
+def _recorded_moment(setup: Setup, request: RecordedRequest, summaries: Sequence[_Summary]) -> tuple[Moment, Bill]:
+    spent = _recorded_request(setup, request)
+    told = not spent.unknown & {"input", "cache_read", "cache_write"}
+    before = [each for number, each, _ in summaries if number == request.number]
+    missed, cause = _recorded_miss(setup, request, cut=bool(before)) if told else (0.0, None)
+    total = sum(before, spent)
     moment = Moment(
         request=request.number,
         entry_id=request.entry.id,
         at=request.at,
-        context=request.prompt or 0,
+        context=request.prompt,
         output=spent.output,
         read=spent.read if told else None,
         written=spent.written if told else None,
         uncached=spent.uncached if told else None,
-        cost=spent.cost,
-        units=spent.units,
+        cost=total.cost,
+        units=total.units,
         inferred=False,
-        cut=cut,
+        cut=bool(before),
         break_cause=cause,
         missed=missed,
     )
-    return moment, spent
+    return moment, total
+
+
+def _recorded_request(setup: Setup, request: RecordedRequest) -> Bill:
+    if request.usage is None or request.prompt is None:
+        return _UNREPORTED
+    tariff = setup.tariffs.of(request.message)
+    return recorded_bill(request.usage, tariff.prices, tariff.cache, stated=request.stated_cost)
 
 
 def _recorded_miss(setup: Setup, request: RecordedRequest, *, cut: bool) -> tuple[float, str | None]:
-    """Tokens of the request before that were not read again, and why, as far as the recording shows."""
+    """Tokens of the request before that were sent again, and why, as far as the recording shows."""
     number = request.number
     before = setup.recording.requests[number - 2] if number > 1 else None
     usage, earlier = request.usage, before.usage if before else None
     if before is None or usage is None or earlier is None or before.prompt is None:
         return 0.0, None
     was_cached = (earlier.cache_read or 0) + (earlier.cache_write or 0)
-    missed = was_cached - (usage.cache_read or 0)
+    missed = min(was_cached - (usage.cache_read or 0), (usage.input or 0) + (usage.cache_write or 0))
     if was_cached < _LEAST_CACHED or missed <= max(_LEAST_CACHED, _BREAK_SHARE * was_cached):
         return 0.0, None
-    if cut:
-        return missed, "cut"
     gap = None if request.at is None or before.at is None else request.at - before.at
     if before.message.model != request.message.model:
         return missed, "model"
-    return missed, "expired" if gap is not None and gap > setup.cache.ttl else "shape"
+    if gap is not None and gap > setup.tariffs.of(request.message).cache.ttl:
+        return missed, "expired"
+    return missed, "cut" if cut else "shape"
 
 
 def _recorded_cuts(setup: Setup) -> Iterable[CutMark]:
     recording = setup.recording
-    for at in recording.cuts:
+    for at, (number, spent, stated) in zip(recording.cuts, _recorded_summaries(setup), strict=True):
         entry = recording.path[at]
-        after = next((request for request in recording.requests if request.position > at), None)
-        spent, stated = _recorded_summary(setup, at)
+        after = recording.requests[number - 1] if number <= len(recording.requests) else None
         size = estimate_tokens(entry.message) * setup.sizes.k if entry.message else 0
         before = entry.get("tokensBefore")
         yield CutMark(
-            request=after.number if after else len(recording.requests) + 1,
+            request=number,
             before=before if isinstance(before, int | float) else 0,
             after=after.prompt if after else None,
             summary_tokens=size,
@@ -167,11 +174,27 @@ def _recorded_cuts(setup: Setup) -> Iterable[CutMark]:
         )
 
 
+def _recorded_summaries(setup: Setup) -> list[_Summary]:
+    """For each recorded cut: number of the next request, cost of the summary, and whether the recording says so."""
+    return [(_next_request(setup, at), *_recorded_summary(setup, at)) for at in setup.recording.cuts]
+
+
+def _next_request(setup: Setup, at: int) -> int:
+    return 1 + sum(request.position < at for request in setup.recording.requests)
+
+
 def _recorded_summary(setup: Setup, at: int) -> tuple[Bill, bool]:
-    """What the summary of a recorded cut cost, and whether the recording says so itself."""
     fields = as_mapping(setup.recording.path[at].get("usage"))
     usage = as_usage(fields)
     if fields is None or usage is None:
         return Bill(), False
     stated = as_number((as_mapping(fields.get("cost")) or {}).get("total"))
-    return recorded_bill(usage, setup.prices, setup.cache, stated=stated), True
+    earlier = [request for request in setup.recording.requests if request.position < at]
+    tariff = setup.tariffs.of(earlier[-1].message) if earlier else setup.tariffs.main
+    return recorded_bill(usage, tariff.prices, tariff.cache, stated=stated), True
+
+
+def _unrecorded(summaries: Sequence[_Summary]) -> Iterable[str]:
+    count = sum(not stated for _, _, stated in summaries)
+    if count:
+        yield f"{count} {'summary was' if count == 1 else 'summaries were'} written by calls that it does not record"

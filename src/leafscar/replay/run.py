@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from leafscar.engine import Facts, ShedSettings
 from leafscar.errors import LeafscarError, SessionError
 from leafscar.estimate import estimate_tokens
 from leafscar.model.facts import binds_thinking
-from leafscar.replay.cache import cache_model_for
-from leafscar.replay.prices import Prices, find_prices
+from leafscar.replay.prices import Prices
 from leafscar.replay.recording import Recording, read_recording
 from leafscar.replay.result import Assumption, PolicyResult, ReplayResult, SessionResult
-from leafscar.replay.rows import NEVER_CUT, RECORDED, modelled_row, policy_of, recorded_row, virtual_row
+from leafscar.replay.rows import NEVER_CUT, RECORDED, modelled_row, recorded_row, virtual_row
 from leafscar.replay.simulate import Setup
 from leafscar.replay.sizes import Sizes, measure_sizes
+from leafscar.replay.tariffs import tariffs_of
 from leafscar.replay.verdict import compare, cost_ratio, not_helped, run_verdict, session_verdict
 from leafscar.replay.window import RecordedCut, Window, resolve_window
 from leafscar.session import Session, load
@@ -48,11 +48,12 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 def find_sessions(paths: Iterable[Path]) -> list[Path]:
-    """Session files among the given files and, sorted, in the given folders."""
-    found: list[Path] = []
+    """Session files among the given files and, sorted, in the given folders, each once; folders without any stay."""
+    found: dict[Path, Path] = {}
     for path in paths:
-        found += sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    return found
+        inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else []
+        found |= {each.resolve(): each for each in inside or [path]}
+    return list(found.values())
 
 
 def replay_files(paths: Sequence[Path], options: Options, version: str) -> ReplayResult:
@@ -61,10 +62,16 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
     skipped: list[str] = []
     for path in paths:
         try:
-            sessions.append(replay_session(load(path), options))
+            sessions.append(_replay_path(path, options))
         except LeafscarError as fault:
             skipped.append(str(fault) if isinstance(fault, SessionError) else f"{path}: {fault}")
     return ReplayResult(verdict=run_verdict(sessions), sessions=sessions, skipped=skipped, version=version)
+
+
+def _replay_path(path: Path, options: Options) -> SessionResult:
+    if path.is_dir():
+        raise SessionError(path, "holds no .jsonl file", hint="name a folder of sessions")
+    return replay_session(load(path), options)
 
 
 def replay_session(session: Session, options: Options) -> SessionResult:
@@ -76,12 +83,15 @@ def replay_session(session: Session, options: Options) -> SessionResult:
     if not recording.requests:
         raise SessionError(session.path or "session", "holds no request to replay", hint="name a session with answers")
     sizes = measure_sizes(recording)
-    prices = find_prices(recording.provider, options.model or recording.model, at=_epoch(recording))
-    window = _window(recording, options, prices)
-    setup = _setup(recording, sizes, prices, window, options)
+    setup, window = _setup(recording, sizes, options)
     baseline = modelled_row(setup)
-    recorded = recorded_row(setup)
-    error = _error(recorded, baseline)
+    if options.model is None:
+        recorded = recorded_row(setup)
+        error = _error(recorded, baseline)
+    else:
+        own, _ = _setup(recording, sizes, structs.replace(options, model=None, window=window.tokens))
+        recorded = _on_own_terms(recorded_row(own), recording, options.model)
+        error = _error(recorded, modelled_row(own))
     rows = [recorded if name == RECORDED else virtual_row(setup, name) for name in options.policies]
     rows = compare(rows, baseline, error)
     return SessionResult(
@@ -91,14 +101,15 @@ def replay_session(session: Session, options: Options) -> SessionResult:
         provider=recording.provider,
         requests=len(recording.requests),
         messages=sum(entry.message is not None for entry in recording.path),
+        cuts=len(recording.cuts),
         window=window.tokens,
         window_source=window.detail,
         baseline=RECORDED,
         error=error,
         policies=rows,
         assumptions=list(_assumptions(setup, baseline, window)),
-        problems=[f"line {problem.line}: {problem.message}" for problem in session.problems],
-        not_helped=[*not_helped(rows, window.tokens), *recording.notes],
+        problems=[*recording.notes, *(f"line {problem.line}: {problem.message}" for problem in session.problems)],
+        not_helped=list(not_helped(rows, window.tokens, error)),
         verdict=session_verdict(rows, baseline, error, window.tokens),
     )
 
@@ -116,9 +127,15 @@ def _window(recording: Recording, options: Options, prices: Prices | None) -> Wi
     )
 
 
-def _setup(recording: Recording, sizes: Sizes, prices: Prices | None, window: Window, options: Options) -> Setup:
-    model = options.model or recording.model or ""
-    return Setup(
+def _on_own_terms(row: PolicyResult, recording: Recording, model: str) -> PolicyResult:
+    note = f"the bill of {recording.model or 'an unknown model'} as it was; the other rows are priced as {model}"
+    return structs.replace(row, notes=[*row.notes, note])
+
+
+def _setup(recording: Recording, sizes: Sizes, options: Options) -> tuple[Setup, Window]:
+    tariffs = tariffs_of(recording, options.model, _epoch(recording))
+    window = _window(recording, options, tariffs.main.prices)
+    setup = Setup(
         recording=recording,
         sizes=sizes,
         facts=Facts(
@@ -126,13 +143,13 @@ def _setup(recording: Recording, sizes: Sizes, prices: Prices | None, window: Wi
             cap=options.window_cap,
             reserve_tokens=16_384 if options.reserve_tokens is None else options.reserve_tokens,
             reserve_is_set=options.reserve_tokens is not None,
-            bound_thinking=binds_thinking(model),
+            bound_thinking=binds_thinking(options.model or recording.model or ""),
         ),
-        prices=prices,
-        cache=cache_model_for(recording.provider or "", recording.api or "", model, prices),
+        tariffs=tariffs,
         summary_tokens=_summary_tokens(recording, sizes),
         shed=options.shed,
     )
+    return setup, window
 
 
 def _summary_tokens(recording: Recording, sizes: Sizes) -> float:
@@ -154,23 +171,44 @@ def _error(recorded: PolicyResult, modelled: PolicyResult) -> float | None:
 
 
 def _assumptions(setup: Setup, baseline: PolicyResult, window: Window) -> Iterable[Assumption]:
-    sizes, prices = setup.sizes, setup.prices
+    sizes, prices = setup.sizes, setup.tariffs.main.prices
     source = "measured" if sizes.readings else "assumed"
-    overhead = "unknown, counted as 0" if sizes.overhead is None else f"{sizes.overhead:,.0f} tokens"
     yield Assumption(name="window", value=f"{window.tokens:,} tokens", source=window.source)
-    yield Assumption(name="system prompt and tools", value=overhead, source=source)
-    size = f"characters / 4 x {sizes.k:.2f}, corrected between {sizes.readings} readings"
-    if sizes.unexplained:
-        size += f", {sizes.unexplained} of them moved for reasons that the recording does not show"
-    yield Assumption(name="size of a message", value=size, source=source)
-    yield Assumption(name="prices", value=_price_text(prices), source="prices" if prices else "assumed")
-    yield Assumption(name="cache model", value=setup.cache.sentence, source="prices" if prices else "assumed")
+    yield Assumption(name="system prompt and tools", value=_overhead_text(sizes), source=source)
+    yield Assumption(name="size of a message", value=_size_text(sizes), source=source)
+    if setup.tariffs.others:
+        yield Assumption(name="models", value=_models_text(setup), source="recorded")
+    listed = "prices" if prices else "assumed"
+    yield Assumption(name="prices", value=_price_text(prices), source=listed)
+    yield Assumption(name="cache model", value=setup.tariffs.main.cache.sentence, source=listed)
     told = "recorded" if setup.recording.cuts else "assumed"
-    yield Assumption(name="virtual summary", value=f"{setup.summary_tokens:,.0f} tokens, read uncached", source=told)
+    yield Assumption(
+        name="virtual summary", value=f"{setup.summary_tokens:,.0f} tokens a call, its input uncached", source=told
+    )
     cost = "unknown" if baseline.cost is None else f"${baseline.cost:.2f}"
     yield Assumption(name="the session under the cache model", value=cost, source="inferred")
-    same = "the agent would have said and done the same; what it re-read after a cut stays in"
+    same = "the agent would have said and done the same: re-reads after its cuts stay in, recalls are not counted"
     yield Assumption(name="behaviour", value=same, source="assumed")
+
+
+def _overhead_text(sizes: Sizes) -> str:
+    if sizes.overhead is None:
+        return "unknown, counted as 0"
+    return f"{sizes.overhead:,.0f} tokens" if sizes.overhead else "nothing beyond the recorded messages"
+
+
+def _size_text(sizes: Sizes) -> str:
+    if not sizes.readings:
+        return "characters / 4: there is no reading to check it"
+    text = f"characters / 4 x {sizes.k:.2f}, corrected between {sizes.readings} readings"
+    if sizes.unexplained:
+        text += f", {sizes.unexplained} of them moved for reasons that the recording does not show"
+    return text
+
+
+def _models_text(setup: Setup) -> str:
+    count = len(setup.tariffs.others) + 1
+    return f"{count}, each at its own prices; window and the cache model below are those of {setup.recording.model}"
 
 
 def _price_text(prices: Prices | None) -> str:
@@ -179,9 +217,3 @@ def _price_text(prices: Prices | None) -> str:
     shown = {"input": prices.input, "output": prices.output, "read": prices.cache_read, "write": prices.cache_write}
     listed = ", ".join(f"{name} ${value:g}" for name, value in shown.items() if value is not None)
     return f"{listed} per million tokens ({prices.source})"
-
-
-def check_policies(names: Iterable[str]) -> None:
-    """Raise :class:`PolicyError` for the first name that is no policy."""
-    for name in names:
-        policy_of(name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from leafscar.compaction import SummaryRequest, SummaryResponse
+from leafscar.compaction import Item, SummaryRequest, SummaryResponse
 from leafscar.engine import (
     CacheFacts,
     Controller,
@@ -20,13 +20,14 @@ from leafscar.engine import (
     Summarise,
 )
 from leafscar.errors import ContextOverflow
-from leafscar.model import Entry, Usage
-from leafscar.model.jsjson import utf16_length
-from leafscar.replay.cache import Block, CacheModel, CacheUse, PromptCache
-from leafscar.replay.prices import Bill, Prices, bill
+from leafscar.model import Entry, System, Usage
+from leafscar.model.jsjson import stringify, utf16_length
+from leafscar.replay.cache import Block, CacheUse, PromptCache
+from leafscar.replay.prices import Bill, bill
 from leafscar.replay.recording import RecordedRequest, Recording
 from leafscar.replay.result import CutMark, Moment
 from leafscar.replay.sizes import Sizes
+from leafscar.replay.tariffs import Tariffs
 
 __all__ = ["Run", "Setup", "simulate"]
 
@@ -37,10 +38,9 @@ class Setup(Struct, frozen=True, kw_only=True):
     recording: Recording
     sizes: Sizes
     facts: Facts
-    prices: Prices | None
-    cache: CacheModel
+    tariffs: Tariffs
     summary_tokens: float
-    """Tokens that a virtual summary is assumed to have."""
+    """Tokens that each answer of the summariser is assumed to have."""
     shed: ShedSettings = ShedSettings()
     pins: tuple[str, ...] = ()
 
@@ -65,12 +65,18 @@ def simulate(setup: Setup, policy: Policy, *, keep_recorded_cuts: bool = False) 
 
     ``keep_recorded_cuts`` leaves the recorded cuts where they were: the cache model over the session as it was.
     """
-    entries = [entry for entry in setup.recording.path if keep_recorded_cuts or entry.type != "compaction"]
+    entries = setup.recording.path if keep_recorded_cuts else _uncut(setup.recording.path)
     places = {id(entry): position for position, entry in enumerate(entries)}
     simulation = _Simulation(setup, policy, entries)
     for request in setup.recording.requests:
         simulation.step(request, places[id(request.entry)])
     return simulation.result()
+
+
+def _uncut(path: Sequence[Entry]) -> list[Entry]:
+    """The path without its cuts; one that nothing stands before is all there is of its history, and stays."""
+    first = next((at for at, entry in enumerate(path) if entry.type == "message"), len(path))
+    return [entry for at, entry in enumerate(path) if entry.type != "compaction" or at < first]
 
 
 class _Asked(Struct, kw_only=True):
@@ -90,7 +96,8 @@ class _Simulation:
         self._setup = setup
         self._policy = policy
         self._entries = entries
-        cache = setup.cache
+        self._tariff = setup.tariffs.main
+        cache = self._tariff.cache
         self._controller = Controller(
             facts=setup.facts,
             policy=policy,
@@ -114,18 +121,26 @@ class _Simulation:
         """Send one recorded request, whose response stands at ``place``, as the policy would have sent it."""
         self._path += self._entries[self._taken : place]
         self._taken = place
+        self._switch(request)
         asked = _Asked()
         plan = self._decide(request, asked)
+        cold = self._cache.is_cold(request.at)
         use = self._send(plan, request.at)
         if asked.reason:
             self._cuts.append(_mark(request.number, asked, use.total))
-        self._book(request, use, asked)
+        self._book(request, use, asked, cause=_cause(use, cut=bool(asked.reason), cold=cold))
         response = self._setup.sizes(request.entry, request.message)
         self._controller.after_response(Usage(input=use.total, output=response, total_tokens=use.total + response))
 
     def result(self) -> Run:
         """What the policy did with the whole session."""
         return Run(moments=self._moments, cuts=self._cuts, bill=self._bill, notes=list(self._notes))
+
+    def _switch(self, request: RecordedRequest) -> None:
+        tariff = self._setup.tariffs.of(request.message)
+        if tariff is not self._tariff:
+            self._tariff = tariff
+            self._cache.switch(tariff.cache)
 
     def _decide(self, request: RecordedRequest, asked: _Asked) -> Plan:
         try:
@@ -149,7 +164,7 @@ class _Simulation:
         use = CacheUse(read=0, written=0, uncached=read, miss=0, cause=None, assumed_warm=False)
         asked.input += read
         asked.output += written
-        asked.bill += bill(use, written, setup.prices, setup.cache)
+        asked.bill += bill(use, written, self._tariff.prices, self._tariff.cache)
         return SummaryResponse(texts=("." * round(4 * written / setup.sizes.k),))
 
     def _cut_entry(self, fields: Mapping[str, Any]) -> Entry:
@@ -158,22 +173,29 @@ class _Simulation:
         return Entry(id=f"cut-{number}", parent_id=None, type="compaction", data=data)
 
     def _send(self, plan: Plan, at: float | None) -> CacheUse:
-        ledger, setup = self._controller.ledger, self._setup
+        ledger = self._controller.ledger
         kept = plan.kept + 1 if self._moments else 0
-        blocks = [] if kept else [Block("overhead", setup.overhead)]
+        blocks = [] if kept else [Block("overhead", self._setup.overhead)]
         for position in range(plan.kept, plan.length):
-            item, marker = ledger.items[position], position in plan.replacements
-            blocks.append(Block((item.entry.id, position, marker), ledger.size(position)))
+            key = self._key(ledger.items[position], marker=position in plan.replacements)
+            blocks.append(Block(key, ledger.size(position)))
         end = plan.length + 1
-        marks = {1, min(self._previous_end, end), end}
+        system = next((at for at, item in enumerate(ledger.items) if not isinstance(item.message, System)), 0)
+        marks = {1 + system, min(self._previous_end, end), end}
         if plan.boundary is not None:
             marks.add(plan.boundary + 1)
         self._previous_end = end
         return self._cache.send(kept, blocks, sorted(marks), at)
 
-    def _book(self, request: RecordedRequest, use: CacheUse, asked: _Asked) -> None:
+    def _key(self, item: Item, *, marker: bool) -> Hashable:
+        """Identity of a message's bytes. A cut repeats the system prompt, which is the same bytes all the same."""
+        if isinstance(message := item.message, System):
+            return stringify([message.content or "", message.sections, message.tools_added or None])
+        return item.entry.id or f"cut-{len(self._cuts) + 1}", item.entry.line, marker
+
+    def _book(self, request: RecordedRequest, use: CacheUse, asked: _Asked, *, cause: str | None) -> None:
         output = float((request.usage.output if request.usage else None) or 0)
-        spent = bill(use, output, self._setup.prices, self._setup.cache) + asked.bill
+        spent = bill(use, output, self._tariff.prices, self._tariff.cache) + asked.bill
         self._bill += spent
         shed = [event for event in self._controller.take_events() if event.kind == "shed"]
         self._moments.append(
@@ -192,14 +214,17 @@ class _Simulation:
                 shed=sum(event.outputs for event in shed),
                 shed_tokens=sum(event.saved for event in shed),
                 cut=bool(asked.reason),
-                break_cause=_cause(use, cut=bool(asked.reason)),
+                break_cause=cause,
                 missed=use.miss,
             )
         )
 
 
-def _cause(use: CacheUse, *, cut: bool) -> str | None:
-    return "cut" if cut and use.cause == "shape" else use.cause
+def _cause(use: CacheUse, *, cut: bool, cold: bool) -> str | None:
+    """Why cached tokens were sent again; what had expired before a move or a cut is not lost through it."""
+    if use.cause == "shape":
+        return "expired" if cold else "cut" if cut else "shape"
+    return None if use.cause == "first" else use.cause
 
 
 def _mark(number: int, asked: _Asked, after: float) -> CutMark:

@@ -17,7 +17,7 @@ from leafscar.compaction import Item, project_context
 from leafscar.compaction.rules import DEFAULT
 from leafscar.compaction.slots import items_of, make_slot
 from leafscar.estimate import estimate_tokens
-from leafscar.model import Entry, Message
+from leafscar.model import Entry, Message, System
 from leafscar.replay.recording import RecordedRequest, Recording
 
 __all__ = ["Sizes", "measure_sizes"]
@@ -33,6 +33,8 @@ class Sizes(Struct, frozen=True, kw_only=True):
     """Tokens of system prompt and tools; None without any reading."""
     k: float
     """Measured tokens per character/4, over the whole session; 1.0 without readings."""
+    system: float = 1.0
+    """k of system messages that stand between no readings."""
     factors: Mapping[str, float]
     """k of each entry that stands between two readings, by entry id."""
     hidden: Mapping[str, float] = {}
@@ -44,7 +46,8 @@ class Sizes(Struct, frozen=True, kw_only=True):
 
     def __call__(self, entry: Entry, message: Message) -> float:
         """Tokens of a message that ``entry`` gives to the context."""
-        return estimate_tokens(message) * self.factors.get(entry.id, self.k) + self.hidden.get(entry.id, 0)
+        usual = self.system if isinstance(message, System) else self.k
+        return estimate_tokens(message) * self.factors.get(entry.id, usual) + self.hidden.get(entry.id, 0)
 
 
 def measure_sizes(recording: Recording) -> Sizes:
@@ -53,25 +56,25 @@ def measure_sizes(recording: Recording) -> Sizes:
     if not readings:
         return Sizes(overhead=None, k=1.0, factors={}, readings=0, unexplained=0)
     spans = _spans(recording, readings)
-    plain = [span for span in spans if _LOW * span.own <= span.grown <= _HIGH * span.own]
+    plain = [span for span in spans if span.is_plausible]
     own = sum(span.own for span in plain)
     k = sum(span.grown for span in plain) / own if own else 1.0
     first, tokens = readings[0], readings[0].reading or 0
     before = project_context(recording.path[: first.position]).items
     weight = sum(estimate_tokens(item.message) for item in before)
+    opening = min(k, tokens / weight) if weight else k  # less than k where the system prompt is one of the messages
     return Sizes(
         overhead=max(0.0, tokens - k * weight),
         k=k,
-        factors=_opening(before, tokens, weight, k) | {at: span.factor(k) for span in spans for at in span.ids},
+        system=opening,
+        factors={
+            **{item.entry.id: opening for item in before},
+            **{at: span.factor(k) for span in spans for at in span.ids},
+        },
         hidden=_hidden(spans, k),
         readings=len(readings),
         unexplained=len(spans) - len(plain),
     )
-
-
-def _opening(before: Sequence[Item], tokens: float, weight: float, k: float) -> dict[str, float]:
-    """k of the messages before the first reading where they hold all of it, the system prompt being one of them."""
-    return {item.entry.id: tokens / weight for item in before} if k * weight > tokens else {}
 
 
 class _Span(Struct, frozen=True, kw_only=True):
@@ -80,6 +83,12 @@ class _Span(Struct, frozen=True, kw_only=True):
     ids: list[str]
     own: float
     grown: float
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether the messages explain the growth; a few tokens more or less always are."""
+        near = abs(self.grown - self.own) < _LEAST_TOKENS
+        return near or _LOW * self.own <= self.grown <= _HIGH * self.own
 
     def factor(self, k: float) -> float:
         return _bounded(self.grown / self.own) if self.own >= _LEAST_TOKENS and self.grown > 0 else k
@@ -93,7 +102,8 @@ def _spans(recording: Recording, readings: Sequence[RecordedRequest]) -> list[_S
 def _hidden(spans: Sequence[_Span], k: float) -> dict[str, float]:
     """What spans grew beyond their messages, unless the next reading takes it back: then it was a slip."""
     hidden: dict[str, float] = {}
-    for span, after in zip(spans, [*spans[1:], None], strict=True):
+    for span, after in pairwise([*spans, None]):
+        assert span is not None
         beyond = span.grown - span.own * span.factor(k)
         if span.ids and beyond >= 1 and (after is None or after.grown > -beyond / 2):
             hidden[span.ids[-1]] = beyond

@@ -1,4 +1,4 @@
-"""The result in sentences: never a guess shown as measured, never a saving below the model's own error."""
+"""The result in sentences: never a guess shown as measured, never a difference below the model's own error."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from msgspec import structs
 
 from leafscar.engine import DEFAULT_POLICY
 from leafscar.replay.result import PolicyResult, SessionResult
-from leafscar.replay.rows import NEVER_CUT, RECORDED
+from leafscar.replay.rows import NEVER_CUT
 
 __all__ = ["compare", "cost_ratio", "not_helped", "run_verdict", "session_verdict"]
 
 _LEAST_ERROR = 0.01
+_TENTHS_BELOW = 0.0995
 
 
 def compare(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None) -> list[PolicyResult]:
@@ -31,25 +32,28 @@ def _compared(row: PolicyResult, baseline: PolicyResult, error: float | None) ->
     ratio = cost_ratio(row, baseline)
     if row.recorded:
         return structs.replace(row, ratio=None if ratio is None else 1.0)
-    told = ratio is not None and error is not None and abs(1 - ratio) > max(error, _LEAST_ERROR)
-    saving = baseline.cost - row.cost if told and baseline.cost is not None and row.cost is not None else None
+    priced = baseline.cost is not None and row.cost is not None
+    saving = (baseline.cost or 0) - (row.cost or 0) if priced and _is_told(ratio, error) else None
     return structs.replace(row, ratio=ratio, saving=saving)
+
+
+def _is_told(ratio: float | None, error: float | None) -> bool:
+    """Whether a ratio differs from 1 by more than the model's error, which must be known."""
+    return ratio is not None and error is not None and abs(1 - ratio) > max(error, _LEAST_ERROR)
 
 
 def session_verdict(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None, window: int) -> str:
     """One sentence on what the default policy, or the best of those asked for, would have changed."""
     chosen = _chosen(rows)
+    peak = baseline.peak or 0
     if chosen is None:
-        return (
-            f"{len(baseline.moments)} requests, peak {baseline.peak:,.0f} of {window:,} tokens; no policy was compared"
-        )
+        return f"{len(baseline.moments)} requests, peak {peak:,.0f} of {window:,} tokens; no policy was compared"
     if not chosen.moves and not chosen.cuts and not baseline.cuts:
-        share = baseline.peak / window
-        return (
-            f"nothing to gain: the context peaked at {share:.0%} of the window, so {chosen.policy} would not have acted"
-        )
-    cuts = f"{len(chosen.cuts)} {_plural(len(chosen.cuts), 'cut')} instead of {len(baseline.cuts)}"
-    return f"{chosen.policy} would have made {cuts} and {_money(chosen, baseline, error)}"
+        return f"nothing to gain: the context peaked at {_percent(peak / window)} of the window, {_why_idle(chosen)}"
+    text = f"{chosen.policy} would have made {_acts(chosen, len(baseline.cuts))} and {_money(chosen, baseline, error)}"
+    if baseline.over_window:
+        text += f"; the session as it was had {_counted(baseline.over_window, 'request')} over this window"
+    return text
 
 
 def _chosen(rows: Sequence[PolicyResult]) -> PolicyResult | None:
@@ -58,22 +62,38 @@ def _chosen(rows: Sequence[PolicyResult]) -> PolicyResult | None:
     return default or (virtual[0] if virtual else None)
 
 
+def _why_idle(row: PolicyResult) -> str:
+    line = row.lines.get("shed", row.lines.get("threshold"))
+    if line is None:
+        return f"but {row.policy} does nothing here: control is off"
+    if (row.peak or 0) <= line:
+        return f"so {row.policy} would not have acted"
+    return f"but {row.policy} found nothing to shed or cut"
+
+
+def _acts(row: PolicyResult, were: int) -> str:
+    """Cuts against those that were; where neither cut, the moves."""
+    cuts = len(row.cuts)
+    if not cuts and not were:
+        return f"no cut, as it was, but {_counted(row.moves, 'move')}"
+    return f"{_counted(cuts, 'cut')} instead of {were}" if cuts != were else f"{_counted(cuts, 'cut')}, as it was,"
+
+
 def _money(row: PolicyResult, baseline: PolicyResult, error: float | None) -> str:
     if row.ratio is None:
         return "cost an unknown amount"
-    change = abs(1 - row.ratio)
     if error is None:
         return f"cost about {row.ratio:.2f}x by the cache model, which this recording cannot check"
-    if change <= max(error, _LEAST_ERROR):
-        return f"cost the same within the model's own error here ({max(error, _LEAST_ERROR):.0%})"
+    if not _is_told(row.ratio, error):
+        return f"cost the same within the model's own error here ({_percent(max(error, _LEAST_ERROR))})"
     word = "less" if row.ratio < 1 else "more"
     dollars = (
         "" if row.saving is None or baseline.cost is None else f" (${abs(row.saving):.2f} of ${baseline.cost:.2f})"
     )
-    return f"cost about {change:.0%} {word}{dollars}; the model is off by {error:.1%} here"
+    return f"cost about {_percent(abs(1 - row.ratio))} {word}{dollars}; the model is off by {_percent(error)} here"
 
 
-def not_helped(rows: Sequence[PolicyResult], window: int) -> Iterable[str]:
+def not_helped(rows: Sequence[PolicyResult], window: int, error: float | None) -> Iterable[str]:
     """What would not help in this session, and why, one sentence each."""
     for row in rows:
         if row.recorded:
@@ -83,24 +103,37 @@ def not_helped(rows: Sequence[PolicyResult], window: int) -> Iterable[str]:
                 count = f"{row.over_window} of {len(row.moments)} requests"
                 yield f"{row.policy}: {count} would have been larger than the window; it is no way to run"
             continue
-        if row.policy.startswith("compaction"):
-            if not row.cuts:
-                yield f"{row.policy}: its line was never crossed (peak {row.peak:,.0f} of {window:,} tokens)"
-        elif not row.moves:
-            yield f"{row.policy}: no output was shed, {_why_no_move(row)}"
-        if row.ratio is not None and row.ratio > 1 + _LEAST_ERROR:
+        if idle := _idle(row, window):
+            yield f"{row.policy}: {idle}"
+        if row.ratio is not None and row.ratio > 1 and _is_told(row.ratio, error):
             yield f"{row.policy}: dearer, {row.ratio:.2f}x the session as it was"
 
 
-def _why_no_move(row: PolicyResult) -> str:
+def _idle(row: PolicyResult, window: int) -> str | None:
+    """Why a policy did nothing, or did not shed; None when it did or never would."""
     line = row.lines.get("shed", row.lines.get("threshold"))
     if line is None:
-        return "control was off"
-    if row.peak <= line and not row.cuts:
-        return f"the context never passed its line ({row.peak:,.0f} of {line:,.0f} tokens)"
-    if row.policy == "classic":
-        return "what was large stood in the current turn, which stays raw"
-    return "there was never a batch large enough to reach the goal"
+        return "it does nothing here: control is off" if row.policy != "none" else None
+    if row.policy.startswith("compaction"):
+        return None if row.cuts else _uncut(row, window)
+    return None if row.moves else f"no output was shed, {_why_no_move(row, line)}"
+
+
+def _uncut(row: PolicyResult, window: int) -> str:
+    line, peak = row.lines.get("cut", 0), row.peak or 0
+    if peak <= line:
+        return f"its line was never crossed (peak {peak:,.0f} of {window:,} tokens)"
+    return "there was never any history before what must be kept"
+
+
+def _why_no_move(row: PolicyResult, line: float) -> str:
+    if (row.peak or 0) <= line and not row.cuts:
+        return f"the context never passed its line ({row.peak or 0:,.0f} of {line:,.0f} tokens)"
+    if "goal" in row.lines:
+        return "there was never a batch large enough to reach the goal"
+    if row.cuts:
+        return "pruning what stood before the current turn was never enough, so it cut"
+    return "nothing large stood before the current turn, which stays raw"
 
 
 def run_verdict(sessions: Sequence[SessionResult]) -> str:
@@ -114,24 +147,21 @@ def run_verdict(sessions: Sequence[SessionResult]) -> str:
     if not chosen:
         return f"{len(sessions)} sessions, no policy was compared"
     name = chosen[0][1].policy
-    made = sum(len(row.cuts) for _, row in chosen)
-    were = sum(len(_as_it_was(session).cuts) for session, _ in chosen)
-    dearer = sum(_is_told(session, row) and (row.ratio or 1) > 1 for session, row in chosen)
-    cheaper = sum(_is_told(session, row) and (row.ratio or 1) < 1 for session, row in chosen)
-    same = len(chosen) - dearer - cheaper
+    made, were = sum(len(row.cuts) for _, row in chosen), sum(session.cuts for session, _ in chosen)
+    told = [row.ratio or 1 for session, row in chosen if _is_told(row.ratio, session.error)]
+    cheaper, dearer = sum(ratio < 1 for ratio in told), sum(ratio > 1 for ratio in told)
     return (
-        f"{name} over {len(sessions)} sessions: {made} {_plural(made, 'cut')} instead of {were}; "
-        f"{cheaper} cheaper, {dearer} dearer, {same} the same within the model's error or unknown"
+        f"{name} over {len(sessions)} sessions: {_counted(made, 'cut')} instead of {were}; {cheaper} cheaper, "
+        f"{dearer} dearer, {len(chosen) - len(told)} the same within the model's error or unknown"
     )
 
 
-def _as_it_was(session: SessionResult) -> PolicyResult:
-    return next((row for row in session.policies if row.policy == RECORDED), session.policies[0])
+def _counted(count: int, word: str) -> str:
+    if not count:
+        return f"no {word}"
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def _is_told(session: SessionResult, row: PolicyResult) -> bool:
-    return row.ratio is not None and session.error is not None and abs(1 - row.ratio) > max(session.error, _LEAST_ERROR)
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
+def _percent(share: float) -> str:
+    """A share as the report prints it: one decimal below 10 %, no break before the sign."""
+    return f"{share * 100:,.{int(abs(share) < _TENTHS_BELOW)}f}\u00a0%"

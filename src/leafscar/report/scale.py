@@ -92,7 +92,9 @@ def thinned(moments: Sequence[Moment], scale: Scale, column: float = 0.5) -> lis
             runs[-1].append(moment)
         elif runs[-1]:
             runs.append([])
-    return [[(scale.x(one.request), scale.y(one.context or 0)) for one in _kept(run, scale, column)] for run in runs if run]
+    return [
+        [(scale.x(one.request), scale.y(one.context or 0)) for one in _kept(run, scale, column)] for run in runs if run
+    ]
 
 
 def _kept(run: Sequence[Moment], scale: Scale, column: float) -> Iterable[Moment]:

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+from tests.replay.sessions import Story, autonomous
+
+SESSION_KEYS = {
+    "path", "session_id", "model", "provider", "requests", "messages", "cuts", "window", "window_source", "baseline",
+    "error", "policies", "assumptions", "problems", "not_helped", "verdict",
+}  # fmt: skip
+POLICY_KEYS = {
+    "policy", "recorded", "moments", "cuts", "lines", "cost", "units", "ratio", "saving", "hit_ratio", "breaks",
+    "moves", "peak", "over_window", "notes",
+}  # fmt: skip
+MOMENT_KEYS = {
+    "request", "entry_id", "at", "context", "output", "read", "written", "uncached", "cost", "units", "inferred",
+    "shed", "shed_tokens", "cut", "break_cause", "missed",
+}  # fmt: skip
+
+
+def test_the_verdict_comes_first(run, session):
+    """The first line is the verdict, then the table, what would not help, and the assumptions."""
+    result = run("replay", session, "--window", 60_000)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("balanced would have made ")
+    order = [result.stdout.index(part) for part in ("policy ", "What would not help:", "Assumptions:")]
+    assert order == sorted(order)
+    for name in ("none", "none:never-cut", "compaction", "classic", "balanced", "fewest-cuts", "thrifty"):
+        assert any(line.startswith(f"{name} ") for line in lines)
+
+
+def test_json_holds_the_documented_keys(run, session):
+    """--json - prints one document and nothing else."""
+    result = run("replay", session, "--window", 60_000, "--json", "-")
+    assert result.exit_code == 0
+    data = json.loads(result.stdout)
+    assert data.keys() == {"verdict", "sessions", "skipped", "version"}
+    (found,) = data["sessions"]
+    assert found.keys() == SESSION_KEYS
+    assert all(policy.keys() == POLICY_KEYS for policy in found["policies"])
+    assert all(moment.keys() == MOMENT_KEYS for policy in found["policies"] for moment in policy["moments"])
+    assert all(
+        cut.keys()
+        == {"request", "before", "after", "summary_tokens", "summariser_input", "cost", "reason"}
+        for policy in found["policies"]
+        for cut in policy["cuts"]
+    )  # fmt: skip
+    assert {frozenset(each) for each in found["assumptions"]} == {frozenset({"name", "value", "source"})}
+
+
+def test_policies_are_those_asked_for(run, session):
+    """--policy may be repeated; each is shown once, in the order given."""
+    result = run(
+        "replay", session, "--window", 60_000, "--json", "-", *_policies("thrifty", "compaction:0.70", "thrifty")
+    )
+    (found,) = json.loads(result.stdout)["sessions"]
+    assert [policy["policy"] for policy in found["policies"]] == ["thrifty", "compaction:0.70"]
+
+
+def _policies(*names):
+    return [part for name in names for part in ("--policy", name)]
+
+
+@pytest.mark.parametrize("name", ["best", "balanced:0.5", "compaction:1.5", "compaction:x", "none:sometimes"])
+def test_unknown_policies(run, session, name):
+    """A policy that is not known: exit 1, one line that names the known ones or the form."""
+    result = run("replay", session, "--policy", name)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert name.split(":")[-1] in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("window", ["0", "-5", "many", "1.5"])
+def test_bad_windows(run, session, window):
+    """A window is a whole number of tokens."""
+    assert run("replay", session, "--window", window).exit_code == 2
+
+
+def test_another_model(run, session):
+    """--model takes prices and window of another model."""
+    data = json.loads(run("replay", session, "--model", "claude-opus-4-5", "--json", "-").stdout)
+    (found,) = data["sessions"]
+    assert "claude-opus-4-5" in found["window_source"]
+    assert found["model"] == "claude-sonnet-4-5"
+
+
+def test_files_are_written(run, session, project):
+    """--json and --html write files, and folders for them; the text is printed all the same."""
+    out, page = project / "out" / "r.json", project / "out" / "r.html"
+    result = run("replay", session, "--window", 60_000, "--json", out, "--html", page)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("balanced ")
+    assert result.stdout.endswith(f"report: {page}\n")
+    assert json.loads(out.read_text())["sessions"]
+    assert page.read_text().startswith("<!doctype html>")
+    both = run("replay", session, "--window", 60_000, "--json", "-", "--html", page)
+    assert json.loads(both.stdout)
+    assert both.stderr == f"report: {page}\n"
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_targets_that_cannot_be_written(run, session, project, option):
+    """A folder, or a path below a file, cannot be written: exit 1 in words, after the text was shown."""
+    for target in (project, session / "below.json"):
+        result = run("replay", session, "--window", 60_000, option, target)
+        assert result.exit_code == 1
+        assert "name a file that can be written" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_session_is_never_overwritten(run, session, project, option):
+    """An option that swallowed the name of a session is refused before anything is read or written."""
+    other = autonomous(2).write(project / "other.jsonl")
+    before = other.read_bytes()
+    result = run("replay", option, other, session)
+    assert result.exit_code == 1
+    assert "this is a session, which is never overwritten" in result.stderr
+    assert other.read_bytes() == before
+
+
+def test_good_and_bad_files(run, session, project):
+    """What cannot be replayed is named, the rest is; exit 0 as long as anything was."""
+    broken = project / "broken.jsonl"
+    broken.write_bytes(b"\x00\x01")
+    silent = Story().user("hello").write(project / "silent.jsonl")
+    result = run("replay", session, broken, silent, project / "gone.jsonl", "--window", 60_000)
+    assert result.exit_code == 0
+    shown = " ".join(result.stdout.split())
+    assert "Skipped:" in shown
+    for part in ("binary, not a session", "holds no request to replay", "No such file or directory"):
+        assert part in shown
+
+
+def test_a_folder(run, session, project):
+    """A folder means every session below it, and several sessions are summed up first."""
+    autonomous(4).write(project / "deep" / "er" / "two.jsonl")
+    result = run("replay", project, "--window", 60_000)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("balanced over 2 sessions: ")
+    assert "Session 2 of 2: " in result.stdout
+
+
+def test_a_folder_without_sessions(run, project):
+    """Nothing to replay: exit 1, and the folder is named."""
+    result = run("replay", project / ".pi")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("no session could be replayed\n")
+    assert "holds no .jsonl file" in result.stdout
+    data = json.loads(run("replay", project / ".pi", "--json", "-").stdout)
+    assert data["sessions"] == []
+    assert len(data["skipped"]) == 1
+
+
+def test_an_unknown_window(run, project):
+    """Without any source of a window the session is skipped, and the words say what to pass."""
+    path = autonomous(3, model="llama", provider="ollama").write(project / "s.jsonl")
+    result = run("replay", path)
+    assert result.exit_code == 1
+    assert "pass --window TOKENS" in " ".join(result.stdout.split())
+
+
+def test_unknown_is_printed_as_unknown(run, project):
+    """A session without usage shows unknown, never 0, for what the recording does not hold."""
+    story = Story(model="llama", provider="ollama").user("start")
+    for _ in range(4):
+        story.call("text " * 400, usage=None)
+    result = run("replay", story.write(project / "s.jsonl"), "--window", 60_000)
+    row = next(line for line in result.stdout.splitlines() if line.startswith("none "))
+    assert row.split() == ["none", "unknown", "baseline", "unknown", "0", "0", "0", "unknown", "0"]
+
+
+def test_settings_are_read(run, session, project):
+    """The project's settings reach the policies, and their problems are told."""
+    (project / ".pi" / "settings.json").write_text(
+        json.dumps({"compaction": {"reserveTokens": 30_000}, "leafscar": {"windowCap": 50_000, "policy": "nope"}})
+    )
+    args = ("replay", session, "--window", 60_000, "--policy", "compaction", "--json", "-")
+    result = run(*args)
+    (found,) = json.loads(result.stdout)["sessions"]
+    assert found["policies"][0]["lines"]["threshold"] == 20_000
+    assert "policy" in result.stderr
+    elsewhere = project / "elsewhere"
+    elsewhere.mkdir()
+    (found,) = json.loads(run(*args, "--cwd", elsewhere).stdout)["sessions"]
+    assert found["policies"][0]["lines"]["threshold"] > 40_000
+    assert run(*args, "--cwd", project / "gone").exit_code == 2
+
+
+HOSTILE = "evil\x1b]0;owned\x07\x1b[2J\r\u202e\ud800"
+
+
+def test_hostile_words_do_not_reach_the_terminal(run, project):
+    """Model names and providers of a session are cleaned in every view, and JSON stays ASCII."""
+    story = (
+        Story(model=f"claude-sonnet-4-5{HOSTILE}", provider=f"anthropic{HOSTILE}").user(HOSTILE).calls(2).reply(HOSTILE)
+    )
+    path = story.write(project / "h\x1b[31m.jsonl")
+    text = run("replay", path, "--window", 60_000)
+    assert text.exit_code == 0
+    assert not {"\x1b", "\x07", "\r", "\u202e"} & set(text.stdout)
+    data = run("replay", path, "--window", 60_000, "--json", "-")
+    assert data.stdout.isascii()
+    assert json.loads(data.stdout)["sessions"][0]["model"].endswith(HOSTILE)
+    page = project / "page.html"
+    assert run("replay", path, "--window", 60_000, "--html", page).exit_code == 0
+    assert "\x1b" not in page.read_text()
+
+
+def test_a_name_that_is_no_text(shell, session):
+    """A file whose name is not UTF-8 is replayed under an escaped name."""
+    session.rename(session.parent / os.fsdecode(b"\xff.jsonl"))
+    done = shell("leafscar replay *.jsonl --window 60000 --policy balanced --json out.json --html out.html")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((session.parent / "out.json").read_text())["sessions"]
+
+
+def test_colour_only_on_a_terminal(run, session):
+    """Without a terminal there is no control code at all."""
+    assert "\x1b" not in run("replay", session, "--window", 60_000).stdout
+
+
+def test_the_width_of_a_terminal(monkeypatch, session, capsys):
+    """On a terminal the table follows its width and is coloured."""
+    from leafscar.cli import main  # noqa: PLC0415
+
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    main(["replay", str(session), "--window", "60000", "--policy", "balanced"], standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert "\x1b[1m" in shown
+    assert max(len(re.sub(r"\x1b\[\d*m", "", line)) for line in shown.splitlines()) in range(101, 121)

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.replay.sessions import Story, autonomous, interactive, text_of
+
+from leafscar.engine import ShedSettings
+from leafscar.errors import SessionError, WindowUnknown
+from leafscar.replay import DEFAULT_POLICIES, Options, find_sessions, replay_files, replay_session
+from leafscar.session import load
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.jsonl"))
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+RECORDED = sorted([*SHARED.glob("recorded/pi/*.jsonl"), *SHARED.glob("pi-recorded/*.jsonl")] if SHARED.is_dir() else [])
+
+
+def replayed(story, **options):
+    """Replay a story in memory."""
+    return replay_session(story.memory(), Options(**{"window": 60_000, **options}))
+
+
+def assumptions(result):
+    """What a result rests on, by name."""
+    return {each.name: (each.value, each.source) for each in result.assumptions}
+
+
+def by_name(result):
+    """Rows by policy."""
+    return {each.policy: each for each in result.policies}
+
+
+def check(result):
+    """What holds for every session and every policy."""
+    assert all(len(each.moments) == result.requests for each in result.policies)
+    for policy in result.policies:
+        booked = [moment.cost for moment in policy.moments]
+        if policy.cost is not None and not any(cut.request > result.requests for cut in policy.cuts):
+            assert policy.cost == pytest.approx(sum(booked))
+        if policy.saving is not None:
+            assert abs(1 - policy.ratio) > max(result.error, 0.01)
+        if not policy.recorded:
+            assert policy.units > 0
+            assert all(moment.context is not None for moment in policy.moments)
+    assert result.verdict
+    assert msgspec.json.decode(msgspec.json.encode(result))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples(path):
+    """The shipped recordings replay, and the cache model gives their bills back within 3 %."""
+    result = replay_session(load(path), Options())
+    check(result)
+    assert [each.policy for each in result.policies] == list(DEFAULT_POLICIES)
+    assert result.error < 0.03
+    prompts = [moment.context for moment in by_name(result)["none"].moments]
+    first = by_name(result)["none"].cuts[0].request - 1
+    inferred = [moment.context for moment in by_name(result)["none:never-cut"].moments]
+    assert inferred[:first] == pytest.approx(prompts[:first], rel=0.05)
+
+
+def test_the_compaction_row_cuts_where_pi_did():
+    """The virtual cut stands at the recorded place: like the controller, pi 1.3.0 checks before each request."""
+    path = next(path for path in EXAMPLES if path.stem == "long-autonomous")
+    rows = by_name(replay_session(load(path), Options()))
+    recorded, virtual = rows["none"].cuts[0], rows["compaction"].cuts[0]
+    assert virtual.request == recorded.request
+    assert virtual.before == pytest.approx(recorded.before, rel=0.01)
+    assert virtual.after == pytest.approx(recorded.after, rel=0.05)
+    assert virtual.summariser_input == pytest.approx(recorded.summariser_input, rel=0.1)
+    assert virtual.cost == pytest.approx(recorded.cost, rel=0.15)
+
+
+@pytest.mark.skipif(not RECORDED, reason="the recordings of real sessions are not here")
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_recorded_sessions(path):
+    """Every recorded pi session replays, or is skipped with the reason that it holds no request."""
+    result = replay_files([path], Options(window=400_000), "1")
+    assert len(result.sessions) + len(result.skipped) == 1
+    if result.skipped:
+        assert "holds no request to replay" in result.skipped[0]
+    for session in result.sessions:
+        check(session)
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().user("hello").reply(),
+        Story().user("hello").reply(usage=None),
+        Story().user("hello").reply(usage={"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}),
+        Story().user("hello").reply(stop="aborted"),
+        Story(model="llama-local", provider="ollama").user("hello").calls(3).reply(),
+        Story().user("hello").reply().user(text_of(90_000)).reply(),
+        interactive(4, pause=400, k=1.4),
+        autonomous(50),
+    ],
+    ids=["one", "no-usage", "zero-usage", "aborted", "no-price", "huge", "cold", "long"],
+)
+def test_all_kinds_of_sessions(story):
+    """Sessions of one request, without usage, prices or room replay all the same."""
+    check(replayed(story))
+
+
+def test_unknown_stays_unknown():
+    """A session without usage has no recorded bill, size or error, and no saving is told."""
+    result = replayed(autonomous(40, model="llama", provider="ollama"))
+    blind = Story(model="llama", provider="ollama").user("start")
+    for _ in range(40):
+        blind.call(text_of(1_500), usage=None)
+    result = replayed(blind)
+    recorded = by_name(result)["none"]
+    assert (recorded.cost, recorded.units, recorded.peak, recorded.hit_ratio) == (None,) * 4
+    assert result.error is None
+    assert {each.saving for each in result.policies} == {None}
+    assert "this recording cannot check" in result.verdict
+    assert assumptions(result)["system prompt and tools"] == ("unknown, counted as 0", "assumed")
+    assert assumptions(result)["size of a message"] == ("characters / 4: there is no reading to check it", "assumed")
+
+
+def test_without_prices_units_are_compared():
+    """Where no price is known costs are None, and ratios are those of the units."""
+    result = replayed(autonomous(45, model="llama", provider="ollama"))
+    rows = by_name(result)
+    assert {each.cost for each in result.policies} == {None}
+    assert {each.saving for each in result.policies} == {None}
+    assert rows["balanced"].ratio == pytest.approx(rows["balanced"].units / rows["none:never-cut"].units)
+    assert assumptions(result)["prices"] == ("unknown; bills are input-token equivalents, output counted 5x", "assumed")
+    assert assumptions(result)["the session under the cache model"][0] == "unknown"
+
+
+def test_assumptions_name_their_source():
+    """Everything that the numbers rest on is listed with its source."""
+    result = replayed(autonomous(20))
+    known = assumptions(result)
+    assert known["window"] == ("60,000 tokens", "flag")
+    assert known["system prompt and tools"] == ("3,000 tokens", "measured")
+    assert known["size of a message"] == ("characters / 4 x 1.00, corrected between 21 readings", "measured")
+    assert known["prices"][0].startswith(
+        "input $3, output $15, read $0.3, write $3.75 per million tokens (genai-prices"
+    )
+    assert known["cache model"][0].startswith("anthropic: ")
+    assert known["virtual summary"] == ("1,500 tokens a call, its input uncached", "assumed")
+    assert known["behaviour"][1] == "assumed"
+    assert "models" not in known
+
+
+def test_what_cannot_be_explained_is_counted():
+    """Readings that moved for no visible reason are named, and so is a system prompt among the messages."""
+    story = Story(overhead=0)
+    story.message("system", content="", sections={"preamble": "You help. " * 400})
+    story.user("start").call(text_of(800), usage={"input": 700, "output": 20})
+    story.reply(usage={"input": 40_000, "output": 20})
+    known = assumptions(replayed(story))
+    assert known["system prompt and tools"] == ("nothing beyond the recorded messages", "measured")
+    assert known["size of a message"][0].endswith("1 of them moved for reasons that the recording does not show")
+
+
+def test_a_virtual_summary_is_as_long_as_recorded_ones():
+    """With recorded summaries their median length is assumed."""
+    story = autonomous(20)
+    story.cut(story.entries[-5]["id"], summary="x" * 4_000).user().reply()
+    value, source = assumptions(replayed(story, window=200_000))["virtual summary"]
+    assert value.startswith("1,0")
+    assert source == "recorded"
+
+
+def test_the_baseline_needs_no_row():
+    """Ratios and the cuts that were made are the same whether or not the recorded row is asked for."""
+    story = autonomous(30)
+    story.cut(story.entries[-5]["id"]).user().calls(3).reply()
+    whole, alone = replayed(story), replayed(story, policies=("balanced",))
+    assert [each.policy for each in alone.policies] == ["balanced"]
+    assert by_name(alone)["balanced"] == by_name(whole)["balanced"]
+    assert alone.verdict == whole.verdict
+    assert whole.cuts == alone.cuts == 1
+
+
+def test_another_model_is_a_what_if():
+    """With another model the recorded row stays as it was, the rest is priced anew, and the error is still honest."""
+    story = autonomous(45)
+    own, other = replayed(story), replayed(story, model="claude-opus-4-5")
+    assert by_name(other)["none"].cost == by_name(own)["none"].cost
+    assert by_name(other)["none"].notes == [
+        "the bill of claude-sonnet-4-5 as it was; the other rows are priced as claude-opus-4-5"
+    ]
+    assert other.error == pytest.approx(own.error)
+    mine, theirs = by_name(own)["none:never-cut"], by_name(other)["none:never-cut"]
+    assert theirs.cost == pytest.approx(mine.cost * 5 / 3, rel=0.05)
+    assert theirs.ratio == pytest.approx(1)
+
+
+def test_several_models_are_said():
+    """A session of two models is priced by both and says so."""
+    story = Story().user("start").calls(5)
+    story.model = "claude-opus-4-5"
+    result = replayed(story.calls(5).reply())
+    check(result)
+    assert result.error < 0.05
+    text, source = assumptions(result)["models"]
+    assert text == "2, each at its own prices; window and the cache model below are those of claude-opus-4-5"
+    assert source == "recorded"
+
+
+def test_settings_reach_the_policies():
+    """A reserve, a cap and what may be shed change what the policies do."""
+    story = autonomous(45)
+    usual = by_name(replayed(story))
+    reserved = by_name(replayed(story, reserve_tokens=30_000))
+    assert reserved["compaction"].lines["threshold"] == 30_000 < usual["compaction"].lines["threshold"]
+    capped = by_name(replayed(story, window_cap=40_000))
+    assert capped["balanced"].peak < usual["balanced"].peak
+    raw = by_name(replayed(story, shed=ShedSettings(min_result_tokens=5_000)))
+    assert raw["balanced"].moves == 0 < usual["balanced"].moves
+
+
+def test_windows_are_taken_in_order():
+    """Flag, recorded cut, price list; without any the session says what is missing."""
+    story = autonomous(45)
+    assert replayed(story).window_source.startswith("from --window")
+    assert replayed(story, window=None).window_source.startswith("from genai-prices")
+    unknown = autonomous(3, model="llama", provider="ollama")
+    with pytest.raises(WindowUnknown, match="pass --window TOKENS"):
+        replayed(unknown, window=None)
+    cut = autonomous(60)
+    cut.cut(cut.entries[-5]["id"], tokensBefore=119_000).user().reply()
+    inferred = replayed(cut, window=None)
+    assert inferred.window == 128_000
+    assert "inferred: the recorded cut at 119,000 tokens" in inferred.window_source
+
+
+def test_problems_and_notes_stand_together(tmp_path):
+    """Broken lines and what was left out are told with the session."""
+    story = Story().user("start").reply(stop="error", usage=None).reply()
+    path = story.write(tmp_path / "s.jsonl")
+    path.write_bytes(path.read_bytes() + b"{broken\n")
+    result = replay_session(load(path), Options(window=60_000))
+    assert result.problems[0] == "1 failed or aborted request without usage is left out"
+    assert result.problems[1].startswith("line 5: not JSON")
+    assert result.path == str(path)
+    assert result.session_id == "story"
+
+
+def test_times_before_1973_are_no_dates():
+    """Old recordings number their messages; their prices are those of the entry's own time."""
+    story = Story().user("start").reply()
+    story.entries[-1]["message"]["timestamp"] = 12
+    check(replayed(story))
+    story.entries[-1].pop("timestamp")
+    check(replayed(story))
+
+
+def test_a_session_without_requests():
+    """Nothing was asked, so there is nothing to replay."""
+    with pytest.raises(SessionError, match="holds no request to replay; name a session with answers"):
+        replayed(Story().user("hello"))
+
+
+def test_files_and_folders(tmp_path):
+    """Folders are searched, each file is taken once, and what cannot be replayed is named with its reason."""
+    good = Story().user("hello").reply().write(tmp_path / "a" / "good.jsonl")
+    empty = Story().user("hello").write(tmp_path / "a" / "b" / "silent.jsonl")
+    (tmp_path / "a" / "notes.txt").write_text("no session")
+    (tmp_path / "none").mkdir()
+    found = find_sessions([tmp_path / "a", good, tmp_path / "none", tmp_path / "missing.jsonl"])
+    assert found == [empty, good, tmp_path / "none", tmp_path / "missing.jsonl"]
+    result = replay_files(found, Options(window=60_000), "1.2")
+    assert result.version == "1.2"
+    assert [session.path for session in result.sessions] == [str(good)]
+    assert result.verdict == result.sessions[0].verdict
+    assert result.skipped == [
+        f"{empty}: holds no request to replay; name a session with answers",
+        f"{tmp_path / 'none'}: holds no .jsonl file; name a folder of sessions",
+        f"{tmp_path / 'missing.jsonl'}: No such file or directory; check the path",
+    ]
+
+
+def test_an_unknown_window_names_the_file(tmp_path):
+    """A fault that is not the file's own is told with the file's name."""
+    path = autonomous(3, model="llama", provider="ollama").write(tmp_path / "s.jsonl")
+    (skipped,) = replay_files([path], Options(), "1").skipped
+    assert skipped == f"{path}: nothing states the context window of llama; pass --window TOKENS"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from tests.replay.sessions import Story
+
+from leafscar.replay.recording import read_recording
+from leafscar.replay.tariffs import tariffs_of
+
+
+def recording_of(*models):
+    """A session that several models answered in turn."""
+    story = Story()
+    for model in models:
+        story.model = model
+        story.user().reply()
+    return read_recording(story.memory())
+
+
+def test_one_model_has_one_tariff():
+    """A session of one model is priced by it, and needs no other tariff."""
+    tariffs = tariffs_of(recording_of("claude-sonnet-4-5", "claude-sonnet-4-5"), None, None)
+    assert tariffs.others == {}
+    assert tariffs.main.prices.input == 3
+    assert tariffs.main.cache.name == "anthropic"
+
+
+def test_earlier_models_keep_their_own():
+    """The newest model is the main one, and each earlier request is priced as what answered it."""
+    recording = recording_of("claude-opus-4-5", "no-such-model", "claude-sonnet-4-5")
+    tariffs = tariffs_of(recording, None, 1_770_000_000)
+    of = [tariffs.of(request.message) for request in recording.requests]
+    assert [tariff.prices and tariff.prices.input for tariff in of] == [5, None, 3]
+    assert of[2] is tariffs.main
+
+
+def test_a_what_if_model_stands_for_all():
+    """With --model every request is priced as that model."""
+    recording = recording_of("claude-opus-4-5", "claude-sonnet-4-5")
+    tariffs = tariffs_of(recording, "claude-haiku-4-5", None)
+    assert tariffs.others == {}
+    assert all(tariffs.of(request.message) is tariffs.main for request in recording.requests)
+    assert tariffs.main.prices.input == 1
+
+
+def test_a_what_if_model_may_be_sold_elsewhere():
+    """A model that the recorded provider does not sell is priced as its maker sells it."""
+    tariffs = tariffs_of(recording_of("claude-sonnet-4-5"), "gpt-4o", None)
+    assert tariffs.main.prices.input == 2.5
+    assert tariffs.main.cache.name == "openai"
+    assert tariffs_of(recording_of("claude-sonnet-4-5"), "no-such-model", None).main.prices is None

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafscar.replay.result import CutMark, Moment, PolicyResult, SessionResult
+from leafscar.replay.verdict import compare, cost_ratio, not_helped, run_verdict, session_verdict
+
+WINDOW = 100_000
+SHED = {"threshold": 83_000.0, "shed": 70_000.0, "goal": 62_000.0}
+CUT = {"threshold": 83_000.0, "cut": 83_000.0}
+GATE = {"threshold": 83_000.0, "gate": 67_000.0}
+MARK = CutMark(
+    request=2, before=9.0, after=5.0, summary_tokens=1.0, summariser_input=1.0, cost=None, reason="threshold"
+)
+MOMENT = Moment(
+    request=1, entry_id="e", at=None, context=9.0, output=1.0, read=0.0, written=0.0, uncached=9.0, cost=None,
+    units=9.0, inferred=True,
+)  # fmt: skip
+
+
+def row(policy: str = "balanced", **changes: Any) -> PolicyResult:
+    """One row that cost 8 dollars."""
+    fields: dict[str, Any] = {
+        "policy": policy, "recorded": False, "moments": [MOMENT] * 20, "cuts": [], "lines": SHED, "cost": 8.0,
+        "units": 800.0, "ratio": None, "saving": None, "hit_ratio": 0.9, "breaks": 0, "moves": 0, "peak": 50_000.0,
+        "over_window": 0, "notes": [],
+    }  # fmt: skip
+    return PolicyResult(**fields | changes)
+
+
+BASE = row("none", cost=10.0, units=1_000.0, lines={}, peak=60_000.0)
+BASE_CUT = row("none", cost=10.0, units=1_000.0, lines={}, peak=90_000.0, cuts=[MARK, MARK])
+
+
+def verdict(*rows: PolicyResult, base: PolicyResult = BASE, error: float | None = 0.02) -> str:
+    """Verdict on rows that were compared with a baseline."""
+    text = session_verdict(compare(rows, base, error), base, error, WINDOW)
+    assert "\n" not in text
+    return text.replace("\u00a0", " ")
+
+
+def would_not_help(*rows: PolicyResult, base: PolicyResult = BASE, error: float | None = 0.02) -> list[str]:
+    """The sentences on what would not help."""
+    return list(not_helped(compare(rows, base, error), WINDOW, error))
+
+
+@pytest.mark.parametrize(
+    ("changes", "base", "error", "expected"),
+    [
+        ({}, BASE, 0.02, "nothing to gain: the context peaked at 60 % of the window, so balanced would not have acted"),
+        (
+            {"peak": 80_000.0}, BASE, 0.02,
+            "nothing to gain: the context peaked at 60 % of the window, but balanced found nothing to shed or cut",
+        ),
+        (
+            {"lines": {}}, BASE, 0.02,
+            "nothing to gain: the context peaked at 60 % of the window, but balanced does nothing here: control is off",
+        ),
+        (
+            {"moves": 2}, BASE, 0.02,
+            ("balanced would have made no cut, as it was, but 2 moves and cost about 20 % less ($2.00 of $10.00); "
+            "the model is off by 2.0 % here"),
+        ),
+        (
+            {"moves": 1, "cost": 11.0}, BASE, 0.015,
+            ("balanced would have made no cut, as it was, but 1 move and cost about 10 % more ($1.00 of $10.00); "
+            "the model is off by 1.5 % here"),
+        ),
+        (
+            {"moves": 1, "cost": None}, BASE, 0.02,
+            ("balanced would have made no cut, as it was, but 1 move and cost about 20 % less; "
+            "the model is off by 2.0 % here"),
+        ),
+        (
+            {"cuts": [MARK]}, BASE_CUT, 0.3,
+            "balanced would have made 1 cut instead of 2 and cost the same within the model's own error here (30 %)",
+        ),
+        (
+            {"cost": 9.95}, BASE_CUT, 0.0,
+            "balanced would have made no cut instead of 2 and cost the same within the model's own error here (1.0 %)",
+        ),
+        (
+            {"cuts": [MARK, MARK]}, BASE_CUT, None,
+            ("balanced would have made 2 cuts, as it was, and cost about 0.80x by the cache model, "
+            "which this recording cannot check"),
+        ),
+        (
+            {"cuts": [MARK] * 3, "cost": None, "units": None}, BASE_CUT, 0.02,
+            "balanced would have made 3 cuts instead of 2 and cost an unknown amount",
+        ),
+    ],
+)  # fmt: skip
+def test_every_verdict(changes, base, error, expected):
+    """Each kind of result has its sentence."""
+    assert verdict(row(**changes), base=base, error=error) == expected
+
+
+def test_a_window_that_the_session_never_had():
+    """In a what-if below what was recorded, the verdict says that the baseline would not have fitted."""
+    base = msgspec.structs.replace(BASE_CUT, over_window=105)
+    said = verdict(row(cuts=[MARK]), base=base)
+    assert said.endswith("is off by 2.0 % here; the session as it was had 105 requests over this window")
+
+
+def test_the_default_policy_is_judged_whatever_its_place():
+    """The verdict speaks of the default policy, else of the first that was asked for."""
+    rows = (row("none:never-cut"), row("compaction", moves=1), row("balanced", moves=1))
+    assert verdict(*rows).startswith("balanced ")
+    assert verdict(*rows[:2]).startswith("compaction ")
+
+
+@pytest.mark.parametrize("rows", [(), (row("none:never-cut"),), (row("none", recorded=True),)])
+def test_no_policy_no_claim(rows):
+    """Without a policy to judge only the facts are told."""
+    assert verdict(*rows) == "20 requests, peak 60,000 of 100,000 tokens; no policy was compared"
+
+
+def test_dollars_win_over_units():
+    """Bills are compared in dollars where both are known, else in units, else not at all."""
+    assert cost_ratio(row(), BASE) == 0.8
+    assert cost_ratio(row(cost=None, units=900.0), BASE) == 0.9
+    assert cost_ratio(row(cost=None, units=None), BASE) is None
+    assert cost_ratio(row(), row(cost=0.0, units=0.0)) is None
+
+
+def test_the_recorded_row_is_its_own_measure():
+    """The recording has ratio 1 and saves nothing; where nothing is known it has no ratio."""
+    recorded = row("none", recorded=True, cost=9.0)
+    assert [(one.ratio, one.saving) for one in compare([recorded], BASE, 0.02)] == [(1.0, None)]
+    unknown = row("none", recorded=True, cost=None, units=None)
+    assert [one.ratio for one in compare([unknown], BASE, 0.02)] == [None]
+
+
+@settings(max_examples=200)
+@given(cost=st.floats(0.01, 100), base=st.floats(0.01, 100), error=st.none() | st.floats(0, 2), units=st.floats(1, 1e6))
+def test_no_difference_below_the_error_is_ever_told(cost, base, error, units):
+    """Neither a saving, nor a verdict, nor a warning names a difference that the model cannot see."""
+    (compared,) = compare([row(cost=cost, units=units, moves=1)], row("none", cost=base), error)
+    told = error is not None and abs(1 - cost / base) > max(error, 0.01)
+    assert (compared.saving is not None) == told
+    sentence = session_verdict([compared], row("none", cost=base), error, WINDOW)
+    assert (" less" in sentence or " more" in sentence) == told
+    warned = any("dearer" in each for each in not_helped([compared], WINDOW, error))
+    assert warned == (told and cost > base)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"policy": "none", "recorded": True}, []),
+        ({"policy": "none:never-cut"}, []),
+        (
+            {"policy": "none:never-cut", "over_window": 7},
+            ["none:never-cut: 7 of 20 requests would have been larger than the window; it is no way to run"],
+        ),
+        ({"policy": "none", "lines": {}}, []),
+        ({"lines": {}}, ["balanced: it does nothing here: control is off"]),
+        ({"policy": "compaction", "lines": CUT, "cuts": [MARK]}, []),
+        (
+            {"policy": "compaction:0.50", "lines": CUT},
+            ["compaction:0.50: its line was never crossed (peak 50,000 of 100,000 tokens)"],
+        ),
+        (
+            {"policy": "compaction", "lines": CUT, "peak": 90_000.0},
+            ["compaction: there was never any history before what must be kept"],
+        ),
+        ({"moves": 3}, []),
+        ({}, ["balanced: no output was shed, the context never passed its line (50,000 of 70,000 tokens)"]),
+        (
+            {"peak": 72_000.0, "cuts": [MARK]},
+            ["balanced: no output was shed, there was never a batch large enough to reach the goal"],
+        ),
+        (
+            {"policy": "classic", "lines": GATE, "peak": 90_000.0},
+            ["classic: no output was shed, nothing large stood before the current turn, which stays raw"],
+        ),
+        (
+            {"policy": "classic", "lines": GATE, "cuts": [MARK]},
+            ["classic: no output was shed, pruning what stood before the current turn was never enough, so it cut"],
+        ),
+        ({"moves": 1, "cost": 13.0}, ["balanced: dearer, 1.30x the session as it was"]),
+        ({"moves": 1, "cost": 10.1}, []),
+        ({"moves": 1, "cost": None, "units": None}, []),
+    ],
+)
+def test_what_would_not_help(changes, expected):
+    """Each sentence is said in its own case only."""
+    assert would_not_help(row(**changes)) == expected
+
+
+def session(*rows: PolicyResult, **changes: Any) -> SessionResult:
+    """One session of a run."""
+    fields: dict[str, Any] = {
+        "path": "s.jsonl", "session_id": "", "model": None, "provider": None, "requests": 20, "messages": 60,
+        "cuts": 2, "window": WINDOW, "window_source": "", "baseline": "none", "error": 0.02, "policies": list(rows),
+        "assumptions": [], "problems": [], "not_helped": [], "verdict": "its own sentence",
+    }  # fmt: skip
+    return SessionResult(**fields | changes)
+
+
+def test_a_run_of_several_sessions():
+    """The run adds the cuts up and counts what can be told apart from the model's error."""
+    sessions = [
+        session(row(ratio=0.8, cuts=[MARK])),
+        session(row(ratio=1.2)),
+        session(row(ratio=0.99)),
+        session(row(ratio=0.5), error=None),
+        session(row(ratio=None)),
+    ]
+    assert run_verdict(sessions) == (
+        "balanced over 5 sessions: 1 cut instead of 10; 1 cheaper, 1 dearer, "
+        "3 the same within the model's error or unknown"
+    )
+
+
+def test_other_runs():
+    """No session, one session, and sessions without a policy have their own sentences."""
+    assert run_verdict([]) == "no session could be replayed"
+    assert run_verdict([session(row())]) == "its own sentence"
+    assert run_verdict([session(), session()]) == "2 sessions, no policy was compared"
