@@ -1,0 +1,93 @@
+"""Random sessions: scripts of steps that a host plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from tests.engine.build import Host, call, execution, facts, result, user
+
+SIZES = st.sampled_from([10, 120, 320, 700, 1100, 1800, 3200])
+TOOLS = st.sampled_from(["read", "bash", "edit", "other"])
+PATHS = st.sampled_from(["a.py", "b.py"])
+CANARY = "CANARY"
+
+_use = st.fixed_dictionaries(
+    {
+        "name": TOOLS,
+        "path": PATHS,
+        "tokens": SIZES,
+        "part": st.booleans(),
+        "error": st.sampled_from([False, False, False, True]),
+        "images": st.sampled_from([0, 0, 0, 1]),
+        "answered": st.sampled_from([True, True, True, True, False]),
+    }
+)
+_step = st.one_of(
+    st.tuples(st.just("tools"), st.lists(_use, min_size=1, max_size=3)),
+    st.tuples(st.just("tools"), st.lists(_use, min_size=1, max_size=2)),
+    st.tuples(st.just("user"), SIZES),
+    st.tuples(st.just("say"), SIZES),
+    st.tuples(st.just("bash"), SIZES),
+    st.tuples(st.just("fail"), st.sampled_from(["error", "aborted"])),
+    st.tuples(st.just("idle"), st.just(400)),
+    st.tuples(st.just("note"), st.just(0)),
+)
+
+scripts = st.lists(_step, min_size=4, max_size=26)
+SMALL = {"window": 16_000, "reserve_tokens": 2_000}
+
+
+def small_host(policy: str, **given: Any) -> Host:
+    """A host on a window that a few dozen steps fill."""
+    given.setdefault("facts", facts(**SMALL))
+    return Host(policy, **given)
+
+
+def play(host: Host, script: list[Any], check: Any = lambda host: None) -> None:
+    """Play a script; ``check`` is called after each request, before its response."""
+
+    def request() -> None:
+        host.clock += 1
+        host.request(now=host.clock)
+        check(host)
+
+    host.add(user(20))
+    for kind, detail in script:
+        match kind:
+            case "tools":
+                request()
+                _use_tools(host, detail)
+            case "user":
+                host.add(user(detail))
+            case "say":
+                request()
+                host.respond("CANARY " * detail)
+            case "bash":
+                host.add(execution(detail, excludeFromContext=detail == 700))
+            case "fail":
+                request()
+                host.respond(f"{CANARY} half", call(f"x{len(host.path)}", "other"), stop=detail)
+            case "idle":
+                host.clock += detail
+            case _:
+                host.append({"type": "label", "targetId": "e1", "label": f"{CANARY}"})
+    request()
+    host.respond("done")
+
+
+def _use_tools(host: Host, uses: list[Any]) -> None:
+    at = len(host.path)
+    calls = [(f"c{at}-{number}", use) for number, use in enumerate(uses)]
+    thought = {"type": "thinking", "thinking": f"{CANARY} hm", "thinkingSignature": "s"}
+    host.respond(thought, f"{CANARY} look", *(call(id_, use["name"], **_arguments(use)) for id_, use in calls))
+    for id_, use in calls:
+        if use["answered"]:
+            host.add(result(id_, use["tokens"], use["name"], images=use["images"], error=use["error"]))
+
+
+def _arguments(use: Any) -> dict[str, Any]:
+    if use["name"] == "bash":
+        return {"command": f"make {CANARY}"}
+    part = {"offset": 3} if use["part"] else {}
+    return {"path": f"{CANARY}/{use['path']}", **part}
