@@ -33,7 +33,7 @@ def _entry(number: int) -> dict[str, Any]:
 
 
 def _message(number: int) -> dict[str, Any]:
-    text = f"line {number} of some output\n" * (4 if number % 6 else 90)
+    text = f"line {number} of some output\n" * (4 if number % 3 else 90)
     if number % 20 == 0:
         return {"role": "user", "content": text}
     if number % 2:

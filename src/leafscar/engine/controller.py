@@ -219,7 +219,9 @@ class Controller:
             rewrite_price=self._cache.write - self._cache.read,
             cold=self._cold,
             engaged=self._engaged,
-            may_shed=facts.pruning_enabled and not (facts.bound_thinking and facts.thinking_way == "off"),
+            may_shed=self.policy.sheds != "never"
+            and facts.pruning_enabled
+            and not (facts.bound_thinking and facts.thinking_way == "off"),
             may_cut=facts.compaction_enabled
             and tracker.latch_open
             and not tracker.loops

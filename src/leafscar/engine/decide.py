@@ -109,7 +109,7 @@ def _batch(policy: Policy, lines: Lines, view: View) -> Decision:
 def _below_pressure(policy: Policy, lines: Lines, view: View) -> Decision:
     if not view.may_shed:
         return Keep("below the shed line")
-    if view.cold and view.older >= lines.cold_batch:
+    if policy.moves_when_cold and view.cold and view.older >= lines.cold_batch:
         return Shed("cold cache", fullest=False)
     if policy.priced and view.fullest >= lines.cold_batch and _pays(view):
         return Shed("dead tokens cost more than the rewrite", fullest=True)

@@ -34,6 +34,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     cold_tokens: int = 2_000
     """Smallest move while the provider's cache is cold anyway."""
     cold_divisor: int = 100
+    moves_when_cold: bool = True
+    """Whether a ``batch`` policy also moves below the shed line while the cache is cold."""
     priced: bool = False
     """Whether a move is also made when the dead tokens have cost more than sending the rest again."""
     protect_tokens: int = 10_000
@@ -74,6 +76,7 @@ POLICIES: dict[str, Policy] = {
             cuts="above-line",
             cut_fraction=0.92,
             must_reach_goal=False,
+            moves_when_cold=False,
             protect_tokens=20_000,
             protect_divisor=4,
         ),

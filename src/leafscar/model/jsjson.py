@@ -110,7 +110,7 @@ def _string(text: str) -> str:
 def key_order(fields: Mapping[str, object]) -> list[str]:
     """Keys as a JavaScript object keeps them: integer-like ones first, ascending, then in the order of the mapping."""
     keys = list(fields)
-    indexes = sorted(filter(_is_index, keys), key=int)
+    indexes = sorted((key for key in keys if key[:1].isdigit() and _is_index(key)), key=int)
     if not indexes:
         return keys
     chosen = set(indexes)

@@ -10,7 +10,8 @@ __all__ = ["as_list", "as_mapping", "as_number", "as_text"]
 
 def as_mapping(value: object) -> Mapping[str, Any] | None:
     """Give ``value`` if it is a JSON object, else None."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
+    # the class itself first: asking an abstract class is ten times slower, and nearly every object is a dict
+    return cast("Mapping[str, Any]", value) if type(value) is dict or isinstance(value, Mapping) else None
 
 
 def as_list(value: object) -> Sequence[Any] | None:
