@@ -6,6 +6,7 @@ What a reader cannot use becomes a :class:`Problem`, and reading goes on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from leafscar.errors import SessionRefused
 from leafscar.model.entries import Entry, loads
-from leafscar.model.shapes import as_list, as_mapping, as_text
+from leafscar.model.shapes import as_mapping, as_text
 
 __all__ = ["MAX_LINE_BYTES", "VERSIONS", "Head", "Header", "PiReader", "Problem", "parse_header", "read_head"]
 
@@ -24,22 +25,10 @@ MAX_LINE_BYTES = 128 * 1024 * 1024
 VERSIONS = (1, 2, 3)
 """Versions of the format that are read; only version 3 is written."""
 
-ENTRY_TYPES = frozenset({
-    "active_tools_change",
-    "branch_summary",
-    "compaction",
-    "context_edit",
-    "custom",
-    "custom_message",
-    "label",
-    "leaf",
-    "message",
-    "model_change",
-    "session_info",
-    "thinking_level_change",
-    "usage",
-})  # fmt: skip
-"""Entry types that pi writes; others are kept and project nothing."""
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""One escape in a JSON text, a surrogate pair as one; the group is half a pair."""
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -102,13 +91,13 @@ def _lenient_head(raw: bytes) -> Head | None:
     )
 
 
-def parse_header(raw: bytes, path: str) -> Header | None:
-    """Header of a first line; None when that line is no header.
+def parse_header(raw: bytes, path: str, line: int = 1) -> Header | None:
+    """Header of a line; None when that line is no header.
 
     Raises :class:`SessionRefused` when it is a header of a version that is not read.
     """
     try:
-        data = loads(raw.removeprefix(b"\xef\xbb\xbf"))
+        data = loads(raw)
     except ValueError:
         return None
     fields = as_mapping(data)
@@ -116,7 +105,7 @@ def parse_header(raw: bytes, path: str) -> Header | None:
         return None
     version = fields.get("version", 1)
     if isinstance(version, bool) or version not in VERSIONS:
-        _refuse_version(version, path)
+        _refuse_version(version, path, line)
     text = {key: value for key, value in fields.items() if isinstance(value, str)}
     return Header(
         version=version,
@@ -129,10 +118,10 @@ def parse_header(raw: bytes, path: str) -> Header | None:
     )
 
 
-def _refuse_version(version: object, path: str) -> NoReturn:
+def _refuse_version(version: object, path: str, line: int) -> NoReturn:
     shown = repr(version)[:40]
     raise SessionRefused(
-        path, f"session version {shown} is not read (1, 2 and 3 are)", line=1, hint="use a newer leafscar"
+        path, f"session version {shown} is not read (1, 2 and 3 are)", line=line, hint="use a newer leafscar"
     )
 
 
@@ -151,7 +140,7 @@ class PiReader:
         self.positions: dict[str, int] = {}
         """Newest position of each id."""
         self._linear = header is not None and header.version == 1
-        self._by_index: list[str | None] = [] if header is None else [None]
+        self._by_index: list[str | None] = [None]  # version 1 counts the header and all that is JSON
 
     def feed(self, raw: bytes, line: int, *, torn: bool = False) -> None:
         """Read one line (without its newline); ``torn`` says that the file ends without a newline after it."""
@@ -162,6 +151,7 @@ class PiReader:
         if head is None or not head.type:
             self._unusable(raw, line, torn=torn)
         elif head.type == "session":
+            self._by_index.append(None)
             self._problem("second-header", line, "a header that is not the first line, skipped")
         else:
             self._add(head, raw, line)
@@ -175,6 +165,7 @@ class PiReader:
         except ValueError as fault:
             self._problem("broken-line", line, f"not JSON ({_short(fault)}), skipped")
             return
+        self._by_index.append(None)
         kind = "no-type" if isinstance(data, Mapping) else "not-an-object"
         self._problem(kind, line, "no entry: " + ("it has no type" if kind == "no-type" else "not an object"))
 
@@ -184,10 +175,11 @@ class PiReader:
         parent = position - 1 if self._linear else self._parent(head, position, line)
         parent_id = self.entries[parent].id if parent >= 0 else None
         if id_ in self.positions:
-            self._problem("duplicate-id", line, f"id {id_[:80]} was used before; the nearest earlier one is the parent")
+            message = f"id {id_[:80]!r} was used before; the nearest earlier one is the parent"
+            self._problem("duplicate-id", line, message)
         entry = Entry(id=id_, parent_id=parent_id, type=head.type, line=line, raw=raw)
+        self._by_index.append(id_)
         if self.header is not None and self.header.version < 3:  # noqa: PLR2004 - the format's version
-            self._by_index.append(id_)
             entry = self._migrated(entry)
         self.positions[id_] = position
         self.entries.append(entry)
@@ -209,6 +201,8 @@ class PiReader:
             if found is not None:
                 return found
             self._problem("missing-parent", line, "its parent stands nowhere before it; the entry before it is taken")
+        elif head.id:
+            self._problem("missing-parent", line, "it names no parent; the entry before it is taken")
         return position - 1
 
     def _migrated(self, entry: Entry) -> Entry:
@@ -244,19 +238,9 @@ def _text_problems(entry: Entry) -> Iterable[Problem]:
             raw.decode()
         except UnicodeDecodeError:
             yield Problem(kind="not-utf8", line=entry.line, message="bytes that are no UTF-8 read as U+FFFD")
-    if (b"\\ud" in raw or b"\\uD" in raw) and _has_lone_surrogate(entry.data):
+    if (b"\\ud" in raw or b"\\uD" in raw) and any(escape[1] for escape in _ESCAPE.finditer(raw)):
         message = "half of a surrogate pair; kept as it is"
         yield Problem(kind="lone-surrogate", line=entry.line, message=message)
-
-
-def _has_lone_surrogate(value: object) -> bool:
-    match value:
-        case str():
-            return not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)
-        case _:
-            fields = as_mapping(value)
-            inner = as_list(value) if fields is None else [*fields, *fields.values()]
-            return any(map(_has_lone_surrogate, inner or ()))
 
 
 def _short(fault: Exception) -> str:

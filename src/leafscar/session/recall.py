@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from leafscar.errors import BadReference, SessionError
 from leafscar.model import Entry
+from leafscar.model.entries import iso_to_ms
 from leafscar.pruning import Reference, cap_text, not_a_result, not_found, parse_reference, result_text
 from leafscar.session.session import Session, load
 
@@ -46,14 +49,12 @@ def find(session: Session, reference: Reference) -> Entry:
 def renew(session: Session, ref: str, asked_by: Entry | None = None) -> str | None:
     """Reference that names, in this session's file, what an earlier recall call asked for; None when nothing does.
 
-    A ``#LINE`` from before a fork counts the lines of the file it was written in, so it is looked up there.
+    ``asked_by`` is the entry that holds the call. A ``#LINE`` from before a fork counts the lines of the file that it
+    was written in, so it is looked up there, through as many forks as lie between.
     """
     try:
         reference = parse_reference(ref)
-        if reference.line is not None and asked_by is not None and _is_inherited(session, asked_by):
-            entry = session.entry(find(_parent(session), reference).id)
-        else:
-            entry = find(session, reference)
+        entry = _meant(session, reference, asked_by)
     except (BadReference, SessionError):
         return None
     if entry is None or entry.message is None or result_text(entry.message) is None:
@@ -61,21 +62,34 @@ def renew(session: Session, ref: str, asked_by: Entry | None = None) -> str | No
     return session.reference_for(entry) + (":full" if reference.full else "")
 
 
-def _is_inherited(session: Session, entry: Entry) -> bool:
-    """Whether an entry was copied from the session that this one was forked from."""
-    header = session.header
-    if header is None or header.parent_session is None:
-        return False
-    return str(entry.get("timestamp", "")) < str(header.timestamp or "")
+def _meant(session: Session, reference: Reference, asked_by: Entry | None) -> Entry | None:
+    if reference.line is None or asked_by is None:
+        return find(session, reference)
+    parent = _inherited_from(session, asked_by)
+    if parent is None:
+        return find(session, reference)
+    written_in = load(parent)
+    if _forked_at(written_in) >= _forked_at(session):  # no fork is older than its source: a circle of headers
+        return None
+    meant = _meant(written_in, reference, asked_by)
+    return None if meant is None else session.entry(meant.id)
 
 
-def _parent(session: Session) -> Session:
+def _inherited_from(session: Session, entry: Entry) -> Path | None:
+    """File that an entry was copied from when this session was forked; None for an entry of its own."""
     header = session.header
-    assert header is not None
-    return load(header.parent_session or "")
+    if header is None or header.parent_session is None or session.path is None:
+        return None
+    if (entry.timestamp_ms or 0) >= _forked_at(session):
+        return None
+    return session.path.parent / header.parent_session
+
+
+def _forked_at(session: Session) -> float:
+    """When the session began, in milliseconds since 1970."""
+    return iso_to_ms(session.header.timestamp if session.header else None) or 0
 
 
 def _what(entry: Entry) -> str:
-    message = entry.message_data
-    role = message.get("role") if message else None
-    return f"a {role} message" if isinstance(role, str) else f"a {entry.type} entry"
+    role = (entry.message_data or {}).get("role")
+    return f"a {role[:40]!r} message" if isinstance(role, str) else f"a {entry.type[:40]!r} entry"

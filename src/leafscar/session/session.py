@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
 from msgspec import Struct
 
 from leafscar.compaction import ModelRef, Projection, project_context
-from leafscar.errors import BadReference, SessionRefused
-from leafscar.formats.pi import ENTRY_TYPES, MAX_LINE_BYTES, Header, PiReader, Problem, content_problems, parse_header
+from leafscar.errors import AppendFailed, BadReference, SessionRefused
+from leafscar.formats.pi import Header, PiReader, Problem, content_problems, parse_header, read_head
 from leafscar.model.entries import Entry, dump_line
 from leafscar.model.messages import Message
+from leafscar.session.lines import Line, count_newlines, lines, opened
 from leafscar.session.tail import TailEntry, read_tail
 
 __all__ = ["Context", "Session", "load"]
 
-_CHUNK = 1024 * 1024
+_BINARY_BYTES = 65_536
+_NAME_ONE = "name a pi session file (.jsonl)"
 
 
 class Context(Sequence[Message]):
     """What the model sees at a leaf: a sequence of messages, each with the entry that it came from."""
 
-    def __init__(self, projection: Projection) -> None:
+    def __init__(self, projection: Projection, whole: Callable[[], Projection] | None = None) -> None:
         self._projection = projection
+        self._whole = whole
         self.messages: list[Message] = [item.message for item in projection.items]
         self.entries: list[Entry] = [item.entry for item in projection.items]
 
     @property
     def thinking_level(self) -> str:
-        """Thinking level that the path set last, ``off`` when the read part of it sets none."""
-        return self._projection.thinking_level
+        """Thinking level that the path set last; ``off`` without one."""
+        level = self._projection.thinking_level
+        return self._whole().thinking_level if level == "off" and self._whole else level
 
     @property
     def model(self) -> ModelRef | None:
-        """Model that the path used last; None when the read part names none."""
-        return self._projection.model
+        """Model that the path used last; None when it names none."""
+        model = self._projection.model
+        return self._whole().model if model is None and self._whole else model
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -62,7 +66,7 @@ class _File(Struct, frozen=True):
 
     path: Path
     size: int
-    header_end: int
+    header: Line | None
 
 
 class Session:
@@ -144,24 +148,37 @@ class Session:
         return path[::-1]
 
     def context(self, leaf: str | None = None) -> Context:
-        """What the model sees at ``leaf`` (default: where the session stands), newest cut applied."""
+        """What the model sees at ``leaf`` (default: where the session stands), newest cut applied.
+
+        Raises :class:`BadReference` when there is no such entry.
+        """
         if leaf is None and self._reader is None and (tail := self._read_tail()) is not None:
-            return Context(project_context([found.entry for found in tail]))
+            return Context(
+                project_context([found.entry for found in tail]), whole=lambda: project_context(self.branch())
+            )
         return Context(project_context(self.branch(leaf)))
 
     def reference_for(self, entry: Entry) -> str:
-        """Recall reference of an entry: ``#LINE`` in a file, its id in memory."""
+        """Recall reference of an entry: ``#LINE`` in a file, its id in memory and where the file does not hold it."""
         if self._file is None:
             return entry.id
         if not entry.line:
             self._number_tail()
-        return f"#{entry.line}"
+        known = entry if entry.line else self.entry(entry.id)
+        return f"#{known.line}" if known else entry.id
 
     def add(self, data: Mapping[str, Any], *, raw: bytes | None = None) -> Entry:
-        """Put one more entry into memory; :func:`leafscar.session.append` is the one that writes."""
+        """Put one more entry into a session in memory; :func:`leafscar.session.append` is the one that writes.
+
+        Raises ``ValueError`` or ``TypeError`` for what is no entry, :class:`AppendFailed` for a session in a file.
+        """
+        if self._file is not None:
+            raise AppendFailed(self._file.path, "entries of a file are not added in memory", hint="use append")
         reader = self._full()
-        line = reader.entries[-1].line + 1 if reader.entries else 2
-        reader.feed(raw or dump_line(data), line)
+        count = len(reader.entries)
+        reader.feed(raw or dump_line(data), count + 2)
+        if len(reader.entries) == count:
+            raise ValueError(f"no entry: {reader.problems.pop().message}")
         return reader.entries[-1]
 
     def _leaf_position(self) -> int:
@@ -169,16 +186,17 @@ class Session:
         position = len(reader.entries) - 1
         while position >= 0 and reader.entries[position].type == "leaf":
             target = reader.entries[position].get("targetId")
-            found = reader.positions.get(target, -1) if isinstance(target, str) else -1
-            position = found if found < position else -1
+            position -= 1
+            while position >= 0 and reader.entries[position].id != target:
+                position -= 1
         return position
 
     def _read_tail(self) -> list[TailEntry] | None:
         if self._tail is None and self._file is not None and self.header is not None:
             if self.header.version != 3:  # noqa: PLR2004 - older versions need every line
                 return None
-            with self._file.path.open("rb") as stream:
-                self._tail = read_tail(stream.fileno(), self._file.size, self._file.header_end)
+            with opened(self._file.path) as fd:
+                self._tail = read_tail(fd, self._file.size, self._file.header.end if self._file.header else 0)
             if self._tail is None:
                 self._full()
         return self._tail
@@ -186,10 +204,10 @@ class Session:
     def _number_tail(self) -> None:
         if self._file is None or self._tail is None:
             return
-        with self._file.path.open("rb") as stream:
+        with opened(self._file.path) as fd:
             line, at = 1, 0
             for found in self._tail:
-                line, at = line + _count_newlines(stream.fileno(), at, found.offset), found.offset
+                line, at = line + count_newlines(fd, at, found.offset), found.offset
                 found.entry.line = line
 
     def _full(self) -> PiReader:
@@ -203,93 +221,41 @@ def load(path: str | os.PathLike[str]) -> Session:
     """Open a pi session file, version 1 to 3, headerless ones for reading only.
 
     Raises :class:`SessionRefused` for what is no session: missing, not a file, binary, empty, a version that is not
-    read, nothing readable in it, a line over 128 MiB.
+    read, nothing readable in it. A line over 128 MiB is refused when it is reached, which may be later.
     """
     where = Path(path)
-    try:
-        with where.open("rb") as stream:
-            return _open(where, stream.fileno())
-    except OSError as fault:
-        hint = "name a session file" if isinstance(fault, IsADirectoryError) else "check the path"
-        raise SessionRefused(where, fault.strerror or str(fault), hint=hint) from fault
+    with opened(where) as fd:
+        return _open(where, fd)
 
 
 def _open(path: Path, fd: int) -> Session:
-    facts = os.fstat(fd)
-    if not stat.S_ISREG(facts.st_mode):
-        raise SessionRefused(path, "not a regular file", hint="name a session file")
-    if facts.st_size == 0:
+    size = os.fstat(fd).st_size
+    if size == 0:
         raise SessionRefused(path, "the file is empty", hint="name a session file with at least a header")
-    first, header_end = _first_line(path, fd, facts.st_size)
-    if b"\0" in first[:65536]:
-        raise SessionRefused(path, "binary, not a session", line=1, hint="name a .jsonl session file")
-    header = parse_header(first, str(path))
-    file = _File(path, facts.st_size, header_end if header else 0)
-    session = Session(header, file=file)
-    if header is None and not any(entry.type in ENTRY_TYPES for entry in session.entries):
-        raise SessionRefused(
-            path, "no session header and no readable entry", line=1, hint="name a pi session file (.jsonl)"
-        )
+    first = _first_object(path, fd, size)
+    header = parse_header(first.raw, str(path), first.number)
+    if header is not None:
+        return Session(header, file=_File(path, size, first))
+    session = Session(None, file=_File(path, size, None))
+    if all(entry.message is None for entry in session.entries):
+        raise SessionRefused(path, "no session header and no message", line=first.number, hint=_NAME_ONE)
     return session
 
 
-def _first_line(path: Path, fd: int, size: int) -> tuple[bytes, int]:
-    held, at = b"", 0
-    while at < size:
-        piece = os.pread(fd, _CHUNK, at)
-        end = piece.find(b"\n")
-        if end >= 0:
-            return held + piece[:end], at + end + 1
-        held, at = held + piece, at + len(piece)
-        if at > MAX_LINE_BYTES:
-            _refuse_long_line(path, 1)
-        if not piece:
-            break
-    return held, at
-
-
-def _refuse_long_line(path: Path, line: int) -> None:
-    raise SessionRefused(path, "a line over 128 MiB", line=line, hint="split or remove that line")
-
-
-def _count_newlines(fd: int, start: int, end: int) -> int:
-    count = 0
-    while start < end:
-        piece = os.pread(fd, min(_CHUNK, end - start), start)
-        if not piece:
-            break
-        count += piece.count(b"\n")
-        start += len(piece)
-    return count
+def _first_object(path: Path, fd: int, size: int) -> Line:
+    """First line that is a JSON object; what stands before it is skipped, as pi does."""
+    for line in lines(path, fd, size):
+        if line.number == 1 and b"\0" in line.raw[:_BINARY_BYTES]:
+            raise SessionRefused(path, "binary, not a session", line=1, hint=_NAME_ONE)
+        if read_head(line.raw) is not None:
+            return line
+    raise SessionRefused(path, "no line of it is a JSON object", line=1, hint=_NAME_ONE)
 
 
 def _read_all(file: _File, header: Header | None) -> PiReader:
     reader = PiReader(header)
-    with file.path.open("rb") as stream:
-        for number, raw, torn in _lines(file, stream.fileno()):
-            if number > 1 or header is None:
-                reader.feed(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, number, torn=torn)
+    with opened(file.path) as fd:
+        for line in lines(file.path, fd, file.size):
+            if file.header is None or line.number != file.header.number:
+                reader.feed(line.raw, line.number, torn=line.torn)
     return reader
-
-
-def _lines(file: _File, fd: int) -> Iterator[tuple[int, bytes, bool]]:
-    """Number, content and whether the newline is missing, of each physical line."""
-    held: list[bytes] = []
-    held_size = at = number = 0
-    while at < file.size:
-        piece = os.pread(fd, min(_CHUNK, file.size - at), at)
-        if not piece:
-            break
-        at += len(piece)
-        *whole, rest = piece.split(b"\n")
-        for part in whole:
-            number += 1
-            yield number, b"".join((*held, part)) if held else part, False
-            held, held_size = [], 0
-        if rest:
-            held.append(rest)
-            held_size += len(rest)
-            if held_size > MAX_LINE_BYTES:
-                _refuse_long_line(file.path, number + 1)
-    if held:
-        yield number + 1, b"".join(held), True

@@ -36,15 +36,18 @@ def append(
 ) -> Session:
     """Write one entry below the session's leaf and give the session as it stands then.
 
-    Raises :class:`AppendFailed` (nothing of the entry stays in the file) when the session cannot be written, and
-    :class:`SessionBusy` when another process holds its lock or wrote to it since it was opened.
+    Raises :class:`AppendFailed` (nothing of the entry stays in the file) when the session cannot be written,
+    :class:`SessionBusy` when another process holds its lock or wrote to it since it was opened, and ``ValueError`` or
+    ``TypeError`` for fields that are no JSON.
     """
     data = _entry_data(session, type, fields, now or datetime.now(UTC), entry_id)
     line = dump_line(data)
     if session.path is None:
         session.add(data, raw=line)
         return session
-    if session.header is None or session.header.version != 3:  # noqa: PLR2004 - the one version that is written
+    if session.header is None:
+        raise AppendFailed(session.path, "a session without a header is only read", hint="save it to a new file first")
+    if session.header.version != 3:  # noqa: PLR2004 - the one version that is written
         raise AppendFailed(session.path, "only version 3 sessions are written", hint="open it once with pi")
     _append_line(session.path, line, expected_size=session.size)
     return load(session.path)
@@ -60,50 +63,55 @@ def new_id(taken: Collection[str], random: Callable[[], str] = lambda: secrets.t
 
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:
-    """Write a session to a new file: the lines of its entries as they are, below its header.
+    """Write a session to a new file of version 3: the lines of its entries as they are, below its header.
 
+    An entry that version 3 words otherwise, or whose parent is not the one it states, gets a line of its own.
     Raises :class:`AppendFailed` when the file exists or cannot be written; then no file is left behind.
     """
     where = Path(path)
-    header = session.header
-    data = {"type": "session", "version": 3, "id": str(uuid.uuid4()), "timestamp": _iso(datetime.now(UTC))}
-    if header is not None:
-        kept = {"id": header.id, "timestamp": header.timestamp, "cwd": header.cwd}
-        data |= {key: value for key, value in kept.items() if value}
-    lines = [dump_line(data), *(_saved_line(entry) for entry in session.entries)]
+    lines = [dump_line(_saved_header(session)), *(_saved_line(entry, where) for entry in session.entries)]
     try:
-        with where.open("xb") as stream:
-            stream.write(b"\n".join(lines) + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        stream = where.open("xb")
     except FileExistsError as fault:
         raise AppendFailed(where, "the file exists", hint="name a new file") from fault
     except OSError as fault:
-        where.unlink(missing_ok=True)
-        raise AppendFailed(where, fault.strerror or str(fault), hint="free space or name another place") from fault
+        raise AppendFailed(where, _reason(fault), hint="name another place") from fault
+    try:
+        with stream:
+            stream.write(b"\n".join(lines) + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+    except BaseException as fault:
+        where.unlink()
+        if not isinstance(fault, OSError):
+            raise
+        raise AppendFailed(where, _reason(fault), hint="free space or name another place") from fault
 
 
 def holders(path: str | os.PathLike[str]) -> tuple[int, ...]:
     """Process ids of others that have the file open, as far as this system tells (``/proc``); else empty."""
     try:
-        facts = Path(path).stat()
         processes = [entry.name for entry in os.scandir("/proc") if entry.name.isdigit()]
     except OSError:
         return ()
-    wanted = (facts.st_dev, facts.st_ino)
-    own = str(os.getpid())
-    return tuple(sorted(int(pid) for pid in processes if pid != own and _has_open(pid, wanted)))
+    wanted, own = _identity(os.fspath(path)), str(os.getpid())
+    return tuple(sorted(int(pid) for pid in processes if wanted and pid != own and _has_open(pid, wanted)))
 
 
-def _has_open(pid: str, wanted: tuple[int, int]) -> bool:
+def _has_open(pid: str, wanted: tuple[int, int] | None) -> bool:
     try:
-        for link in os.scandir(f"/proc/{pid}/fd"):
-            facts = link.stat()
-            if (facts.st_dev, facts.st_ino) == wanted:
-                return True
+        with os.scandir(f"/proc/{pid}/fd") as links:
+            return any(_identity(link.path) == wanted for link in links)
     except OSError:
         return False  # the process ended, or is not ours to look at
-    return False
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        return None  # closed meanwhile
+    return facts.st_dev, facts.st_ino
 
 
 def _entry_data(
@@ -111,18 +119,33 @@ def _entry_data(
 ) -> dict[str, Any]:
     taken = {entry.id for entry in session.entries}
     head = {"type": kind, "id": entry_id or new_id(taken), "parentId": session.leaf_id, "timestamp": _iso(now)}
-    return head | {key: value for key, value in fields.items() if value is not None}
+    return {**head, **{key: value for key, value in fields.items() if key not in head}}
 
 
 def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def _saved_line(entry: Entry) -> bytes:
-    placed = entry.data.get("id") == entry.id and entry.data.get("parentId") == entry.parent_id
-    if placed and entry.raw is not None:
+def _saved_header(session: Session) -> dict[str, Any]:
+    data = {"type": "session", "version": 3, "id": str(uuid.uuid4()), "timestamp": _iso(datetime.now(UTC))}
+    header = session.header
+    if header is None:
+        return data
+    kept = {"id": header.id, "timestamp": header.timestamp, "cwd": header.cwd, "parentSession": header.parent_session}
+    old = {"provider": header.provider, "modelId": header.model}
+    return data | {key: value for key, value in {**kept, **old}.items() if value}
+
+
+def _saved_line(entry: Entry, path: Path) -> bytes:
+    data = entry.data
+    placed = data.get("id") == entry.id and data.get("parentId", "") == entry.parent_id
+    if entry.raw is not None and (placed or not data):
         return entry.raw
-    return dump_line({**entry.data, "id": entry.id, "parentId": entry.parent_id})
+    try:
+        return dump_line({**data, "id": entry.id, "parentId": entry.parent_id})
+    except (ValueError, RecursionError) as fault:
+        reason = f"line {entry.line} of the session cannot be written as JSON ({fault})"
+        raise AppendFailed(path, reason, hint="copy the file instead") from fault
 
 
 @contextmanager
@@ -130,7 +153,7 @@ def _locked(path: Path) -> Generator[int]:
     try:
         fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
     except OSError as fault:
-        raise AppendFailed(path, fault.strerror or str(fault), hint="make the file writable") from fault
+        raise AppendFailed(path, _reason(fault), hint="make the file writable") from fault
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -154,12 +177,23 @@ def _append_line(path: Path, line: bytes, *, expected_size: int) -> None:
                 done += os.write(fd, whole[done:])
             os.fdatasync(fd)
         except OSError as fault:
-            _take_back(fd, size, whole[:done])
-            reason = fault.strerror or str(fault)
-            raise AppendFailed(path, f"{reason}; nothing was written", hint="free space and run it again") from fault
+            taken_back = _take_back(fd, size, whole[:done])
+            left = "nothing was written" if taken_back else "a broken line stays, which readers skip"
+            raise AppendFailed(path, f"{_reason(fault)}; {left}", hint="free space and run it again") from fault
 
 
-def _take_back(fd: int, size: int, written: bytes) -> None:
-    """Cut our own partial line off again, and only if it is the last thing in the file."""
-    if os.pread(fd, len(written) + 1, size) == written:
+def _take_back(fd: int, size: int, written: bytes) -> bool:
+    """Cut our own partial line off again, if it is the last thing in the file; say whether nothing of it is left."""
+    if not written:
+        return True
+    try:
+        if os.pread(fd, len(written) + 1, size) != written:
+            return False
         os.ftruncate(fd, size)
+    except OSError:
+        return False
+    return True
+
+
+def _reason(fault: OSError) -> str:
+    return fault.strerror or str(fault)

@@ -18,7 +18,7 @@ from leafscar.model.entries import Entry
 __all__ = ["TailEntry", "lines_backwards", "read_tail"]
 
 _CHUNK = 256 * 1024
-_HEAD = re.compile(rb'\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":')
+_HEAD = re.compile(rb'\{"type":"[a-z_]+","id":"([ !#-\[\]-~]+)","parentId":')
 _HEAD_BYTES = 120
 _GIVE_UP = ("leaf", "session")
 
@@ -31,7 +31,7 @@ class TailEntry(Struct, frozen=True, gc=False):
 
 
 def lines_backwards(fd: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Byte offset and content of each line before ``size``, the last one first, without newlines."""
+    """Byte offset and content of each line before ``size``, without newlines, the last one first, up to a giant one."""
     held, start, chunk = b"", size, _CHUNK
     while start > 0:
         length = min(chunk, start)
@@ -39,6 +39,8 @@ def lines_backwards(fd: int, size: int) -> Iterator[tuple[int, bytes]]:
         held = os.pread(fd, length, start) + held
         first = held.find(b"\n")
         if first < 0:
+            if len(held) > MAX_LINE_BYTES:
+                return
             chunk = min(chunk * 2, MAX_LINE_BYTES)
             continue
         end = len(held)
@@ -57,12 +59,12 @@ def read_tail(fd: int, size: int, header_end: int) -> list[TailEntry] | None:
     wanted: str | None = None
     kept: str | None = None
     for offset, raw in lines_backwards(fd, size):
-        if offset < header_end:
+        if offset < header_end or len(raw) > MAX_LINE_BYTES:
             return None
-        if wanted is not None and _is_another(raw, wanted.encode()):
+        if wanted is not None and _is_another(raw, wanted.encode("utf-8", "surrogatepass")):
             continue
         entry = Entry.quick(raw) or _slow_entry(raw)
-        if entry is None or (wanted is not None and entry.id != wanted):
+        if entry is None or (entry.id and wanted is not None and entry.id != wanted):
             continue
         if entry.type in _GIVE_UP or not entry.id:
             return None
