@@ -230,7 +230,7 @@ def session_table(texts: dict[str, list[str]], count: Count) -> None:
         sums = [0.0, 0.0, 0.0]
         for _, chunk in messages:
             real = share * count(chunk)
-            guesses = (utf16_length(chunk) / 4, estimate_text(chunk), state.estimate_text(chunk))
+            guesses = (utf16_length(chunk) / 4, estimate_text(chunk), state.factor * estimate_text(chunk))
             sums = [total + abs(guess / real - 1) for total, guess in zip(sums, guesses, strict=True)]
             state = state.observe(guesses[1], real)
         name = "this tokenizer" if share == 1 else f"one that counts {share:.1f}x"

@@ -4,7 +4,7 @@
     ├── SessionError            a session file cannot be used
     │   ├── SessionRefused      it cannot be read at all (binary, empty, wrong version, a giant line)
     │   ├── SessionBusy         another process holds it
-    │   └── AppendFailed        an entry could not be written; the file is as it was
+    │   └── AppendFailed        an entry could not be written; what was there before is as it was
     ├── BadReference            a recall reference names nothing that can be recalled
     ├── SettingsError           a settings pair or file is not valid; nothing was written
     ├── PolicyError             a policy name or fraction is not known
@@ -70,7 +70,7 @@ class SessionBusy(SessionError):
 
 
 class AppendFailed(SessionError):
-    """An entry could not be written; no byte of it is left in the file."""
+    """An entry could not be written; at most a broken line of it is left, which readers skip."""
 
 
 class BadReference(LeafscarError):
@@ -137,6 +137,3 @@ class BrokenPair(LeafscarError):
     def __init__(self, call_ids: tuple[str, ...]) -> None:
         self.call_ids = call_ids
         super().__init__(f"tool pairs would break for {', '.join(call_ids)}; the request was not built")
-
-
-ReferenceError = BadReference  # noqa: A001

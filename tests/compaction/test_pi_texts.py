@@ -11,7 +11,7 @@ from leafscar.compaction import PI_SOURCES, texts_from_sources
 from leafscar.compaction.pi_texts import _DIGESTS, _NAMES, _resolve
 from leafscar.errors import SettingsError
 
-MODULES = os.environ.get("LEAFSCAR_PI_MODULES")
+MODULES = os.environ.get("LEAFSCAR_PI_MODULES", "").split(":")[0] or None
 
 
 def test_every_text_that_is_missing_is_named() -> None:

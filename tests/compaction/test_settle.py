@@ -58,16 +58,17 @@ def test_plain_text_of_an_abandoned_response_is_kept() -> None:
     assert settle_abandoned(message) == {**message, "stopReason": "stop"}
 
 
-@pytest.mark.parametrize("follow", [user("next"), assistant("next")], ids=["user", "assistant"])
+@pytest.mark.parametrize("follow", [user("next"), assistant("next"), bash()], ids=["user", "assistant", "bash"])
 def test_b10_45_an_unanswered_call_gets_an_error_result(follow: dict) -> None:
-    """Before the next user or assistant message, after the results that are there."""
-    given = [user("one"), assistant(call("a"), call("b", "ls")), result("a"), bash(), follow]
+    """After the results that are there, before whatever comes next."""
+    given = [user("one"), assistant(call("a"), call("b", "ls")), result("a"), follow, user("end")]
     settled = settle(given)
-    assert settled[4] == {
+    assert settled[3] == {
         "role": "toolResult", "toolCallId": "b", "toolName": "ls", "isError": True, "timestamp": 0,
         "content": [{"type": "text", "text": "No result provided"}],
     }  # fmt: skip
-    assert settled[:4] + settled[5:] == given
+    assert settled[:3] + settled[4:] == given
+    check_pairs(settled)
 
 
 def test_b10_45_a_call_at_the_end_is_answered_at_the_end() -> None:
@@ -86,6 +87,7 @@ def test_calls_that_are_never_sent_need_no_answer() -> None:
     given = [assistant(call("a"), stop="error"), user("next")]
     assert answer_orphans(given) == given
     check_pairs(given)
+    assert settle(given) == [user("next")]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,29 @@ def test_a_late_result_is_brought_to_its_call() -> None:
     settled = settle(given)
     assert settled == [given[0], given[1], given[3], given[2], given[4], given[5]]
     check_pairs(settled)
-    assert gather_results([result("x"), user("one")]) == [result("x"), user("one")]
+
+
+@pytest.mark.parametrize(
+    ("messages", "left"),
+    [
+        pytest.param([result("x"), user()], [1], id="no-call"),
+        pytest.param([assistant(call("a")), result("a", "1"), user(), result("a", "2")], [0, 1, 2], id="second-result"),
+        pytest.param([assistant(call("a"), stop="error"), result("a"), user()], [0, 2], id="failed-response"),
+        pytest.param([assistant(stop="aborted"), result("a"), user()], [0, 2], id="abandoned-with-nothing"),
+    ],
+)
+def test_a_result_that_nothing_waits_for_stays_out(messages: list, left: list[int]) -> None:
+    """Of two results the first is the answer."""
+    assert gather_results(messages) == [messages[position] for position in left]
+    check_pairs(settle(messages))
+
+
+@pytest.mark.parametrize("typed", [False, True], ids=["dicts", "structs"])
+def test_what_is_whole_is_given_back(typed: bool) -> None:
+    """The very same objects, whatever their form."""
+    given = [user(), assistant(call("a"), call("b")), result("b"), result("a"), bash(), assistant("done")]
+    given = list(map(as_message, given)) if typed else given
+    assert all(mine is its for mine, its in zip(settle(given), given, strict=True))
 
 
 def test_whole_pairs_pass() -> None:

@@ -39,7 +39,7 @@ from leafscar.compaction.fit import careful_tokens
 from leafscar.errors import SummaryFailed
 
 SPLIT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
-MODULES = os.environ.get("LEAFSCAR_PI_MODULES")
+MODULES = os.environ.get("LEAFSCAR_PI_MODULES", "").split(":")[0] or None
 DATA = Path(__file__).parent.parent / "data" / "pi"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from leafscar.compaction import SummaryRequest, SummaryResponse
 from leafscar.engine import Controller, Facts, Fallback, Send, Summarise, materialise
-from leafscar.engine.sizers import default_sizer
+from leafscar.engine.sizers import chars_sizer
 from leafscar.estimate import estimate_tokens
 from leafscar.model import as_entry
 
@@ -100,7 +100,7 @@ class Host:
 
     def __init__(self, policy: Any = "balanced", *, overhead: float = 0, typed: bool = False, **given: Any) -> None:
         given.setdefault("facts", facts())
-        given.setdefault("sizer", default_sizer)
+        given.setdefault("sizer", chars_sizer)
         self.overhead = overhead
         self.typed = typed
         self.controller = Controller(policy=policy, **given)

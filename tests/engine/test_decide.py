@@ -174,12 +174,14 @@ def test_fewest_cuts_has_its_line_at_92_percent(estimate, expected):
 @pytest.mark.parametrize(
     ("dead_cost", "suffix", "fullest", "given", "expected"),
     [
-        (11_500, 10_000, 5_000, {}, "fullest"),
-        (11_499.9, 10_000, 5_000, {}, "keep"),
-        (11_500, 10_000, COLD, {}, "fullest"),
-        (11_500, 10_000, COLD - 1, {}, "keep"),
-        (11_500, 10_000, 5_000, {"may_shed": False}, "keep"),
-        (1, 0, 5_000, {"rewrite_price": 0.0}, "fullest"),
+        (11_500, 10_000, 25_000, {}, "fullest"),
+        (11_499.9, 10_000, 25_000, {}, "keep"),
+        (11_500, 10_000, BATCH, {}, "fullest"),
+        (11_500, 10_000, BATCH - 1, {}, "keep"),
+        (11_500, 10_000, COLD, {"cold": True}, "fullest"),
+        (11_500, 10_000, COLD - 1, {"cold": True}, "keep"),
+        (11_500, 10_000, 25_000, {"may_shed": False}, "keep"),
+        (1, 0, 25_000, {"rewrite_price": 0.0}, "fullest"),
     ],
 )
 def test_thrifty_moves_when_the_dead_tokens_have_cost_the_rewrite(dead_cost, suffix, fullest, given, expected):

@@ -7,9 +7,9 @@ import pytest
 from tests.engine.build import assistant, call, facts, result, user
 
 from leafscar.compaction import RetryPolicy, SummaryResponse
-from leafscar.engine import Controller, Fallback, Send
+from leafscar.engine import Controller, Fallback, Policy, Send
 from leafscar.engine.driver import drive, drive_async
-from leafscar.engine.sizers import default_sizer
+from leafscar.engine.sizers import chars_sizer
 from leafscar.errors import SummaryFailed
 
 OK = SummaryResponse(texts=("S",))
@@ -26,10 +26,10 @@ def session(turns=9):
     return [{"type": "message", "id": f"e{n}", "message": message} for n, message in enumerate(path)]
 
 
-def run(answers, *, asynchronous=False, pruning=True, turns=9, **options):
+def run(answers, *, policy="compaction", asynchronous=False, pruning=True, turns=9, **options):
     """Drive one request; gives what came of it, how often the model was asked, and the pauses in seconds."""
     known = facts(pruning_enabled=pruning)
-    controller = Controller(policy="compaction", facts=known, sizer=default_sizer)
+    controller = Controller(policy=policy, facts=known, sizer=chars_sizer)
     queue, asked, pauses = list(answers), [], []
 
     def ask(request):
@@ -57,6 +57,9 @@ def run(answers, *, asynchronous=False, pruning=True, turns=9, **options):
     return found, len(asked), pauses, kinds
 
 
+CUTS_FIRST = Policy(name="cuts-first", sheds="batch", cuts="unless-shed", goal_fraction=0.01)
+"""No move reaches its goal, so it asks for a cut, and sheds when that fails."""
+
 CASES = {
     "no-cut": ([], {"turns": 2}),
     "first": ([OK], {}),
@@ -66,7 +69,7 @@ CASES = {
     "b7-no-retries": ([BUSY], {"pruning": False, "retries": RetryPolicy(enabled=False)}),
     "five-retries": ([BUSY] * 5 + [OK], {"retries": RetryPolicy(max_retries=5)}),
     "second-try": ([EMPTY, BUSY, OK], {}),
-    "fallback": ([BUSY, BUSY, BUSY], {}),
+    "fallback": ([BUSY, BUSY, BUSY], {"policy": CUTS_FIRST}),
 }
 
 

@@ -5,13 +5,13 @@ from tests.engine.build import Host, assistant, broken, facts, user
 
 from leafscar.engine import Controller
 from leafscar.engine.fold import fold, was_controlled
-from leafscar.engine.sizers import default_sizer
+from leafscar.engine.sizers import chars_sizer
 from leafscar.model import as_entry
 
 
 def folded(host, policy="balanced", **given):
     """Ids of what a fresh controller sheds when it folds over the host's path."""
-    controller = Controller(facts=host.controller.facts, policy=policy, sizer=default_sizer, **given)
+    controller = Controller(facts=host.controller.facts, policy=policy, sizer=chars_sizer, **given)
     fold(controller, [as_entry(entry) for entry in host.path])
     return {controller.items[at].entry.id for at in controller.ledger.shed}
 
@@ -79,7 +79,7 @@ def test_a_request_that_could_not_be_sent_does_not_stop_the_fold():
     host.respond("ok", total=95_000)
     host.add(user(40_000))
     host.add(assistant("went through all the same", total=20_000))
-    controller = Controller(facts=facts(compaction_enabled=False), sizer=default_sizer)
+    controller = Controller(facts=facts(compaction_enabled=False), sizer=chars_sizer)
     fold(controller, [as_entry(entry) for entry in host.path])
     assert len(controller.items) == 3
     controller.follow(host.path)

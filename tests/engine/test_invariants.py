@@ -9,14 +9,14 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.engine.build import Host, broken, facts, per_position, summary
+from tests.engine.pure import measure
 from tests.engine.strategies import CANARY, SMALL, play, scripts, small_host
 
 from leafscar.compaction import check_pairs
 from leafscar.engine import POLICIES, Controller, ControlState, ShedSettings
 from leafscar.engine.decide import decide
 from leafscar.engine.fold import fold
-from leafscar.engine.pure import measure
-from leafscar.engine.sizers import calibrated_sizer, default_sizer
+from leafscar.engine.sizers import calibrated_sizer, chars_sizer
 from leafscar.errors import SummaryFailed
 from leafscar.model import Assistant, Image, as_entry
 from leafscar.model.messages import parts_of, text_of
@@ -64,7 +64,7 @@ def test_running_sums_equal_plain_sums(policy, script):
     """After every step, moves and cuts included, the ledger holds what the plain definition gives."""
 
     def check(host: Host) -> None:
-        _assert_pure(host.controller, default_sizer)
+        _assert_pure(host.controller, chars_sizer)
 
     play(small_host(policy), script, check)
 
@@ -91,7 +91,7 @@ def test_feeding_in_any_portions_gives_the_same(policy, script):
         controller = Controller(facts=host.controller.facts, policy=policy)
         for end in range(size, len(host.path) + size, size):
             controller.follow(host.path[:end])
-            _assert_pure(controller, calibrated_sizer if controller.policy.own_rules else default_sizer)
+            _assert_pure(controller, calibrated_sizer if controller.policy.own_rules else chars_sizer)
         known.append(controller.view())
     for other in known[1:]:
         for name in other.__struct_fields__:
@@ -213,7 +213,7 @@ def test_a_restored_controller_goes_on_the_same(policy, script):
         state = msgspec.json.decode(written, type=ControlState)
         assert state == controller.state
         again = Controller(
-            facts=controller.facts, policy=controller.policy, sizer=default_sizer, state=state, reference_for=_id_of
+            facts=controller.facts, policy=controller.policy, sizer=chars_sizer, state=state, reference_for=_id_of
         )
         again.follow(host.path)
         controller.follow(host.path)
@@ -244,7 +244,7 @@ def test_a_lost_state_is_folded_back(policy, summariser, script):
         return  # a request that was never sent leaves no trace to fold
     if any(event.kind == "loop-breaker" for event in host.events):
         return  # how often cuts failed to help before the newest one is not in the session
-    again = Controller(facts=host.controller.facts, policy=policy, sizer=default_sizer)
+    again = Controller(facts=host.controller.facts, policy=policy, sizer=chars_sizer)
     fold(again, [as_entry(entry) for entry in host.path])
     assert {again.items[position].entry.id for position in again.ledger.shed} == host.shed
     assert again.take_events() == []

@@ -2,10 +2,10 @@
 
 import pytest
 from tests.engine.build import assistant, call, execution, facts, result, text, user
+from tests.engine.pure import measure
 
 from leafscar.engine import Controller
-from leafscar.engine.pure import measure
-from leafscar.engine.sizers import default_sizer
+from leafscar.engine.sizers import chars_sizer
 
 MESSAGES = [
     user(),
@@ -44,11 +44,11 @@ def test_the_running_sums_are_the_plain_ones(policy, protect):
     """At each length of the path, and after a move of each kind, both give the same numbers."""
     known = facts(protect * 8 + 10_000 if protect else 10_001, reserve_tokens=10_000)
     for fullest in (False, True):
-        controller = Controller(facts=known, policy=policy, sizer=default_sizer)
+        controller = Controller(facts=known, policy=policy, sizer=chars_sizer)
         for end in range(1, len(path()) + 1):
             controller.follow(path()[:end])
             ledger = controller.ledger
-            pure = measure(ledger.items, ledger.rules, default_sizer, ledger.shed)
+            pure = measure(ledger.items, ledger.rules, chars_sizer, ledger.shed)
             assert ledger.raw() == pure.raw
             assert (ledger.older, ledger.fullest, ledger.already) == (pure.older, pure.fullest, pure.already)
             assert (ledger.suffix(), tuple(ledger.chosen(fullest=True))) == (pure.suffix, pure.ripe)
@@ -58,7 +58,7 @@ def test_the_running_sums_are_the_plain_ones(policy, protect):
 
 def test_stale_reads_and_sizes():
     """A whole read or an edit makes earlier reads of its file stale, failed edits do not; a size is its marker's."""
-    controller = Controller(facts=facts(10_001, reserve_tokens=10_000), sizer=default_sizer)
+    controller = Controller(facts=facts(10_001, reserve_tokens=10_000), sizer=chars_sizer)
     controller.follow(path())
     ledger = controller.ledger
     assert {at for at, output in ledger.outputs.items() if output.superseded} == {2, 3, 4, 8}
@@ -82,7 +82,7 @@ def test_an_output_whose_marker_saves_nothing_is_none():
 
 def test_what_went_before_it_was_stale_stays_gone():
     """An edit after the move changes nothing about a marker."""
-    controller = Controller(facts=facts(10_001, reserve_tokens=10_000), sizer=default_sizer)
+    controller = Controller(facts=facts(10_001, reserve_tokens=10_000), sizer=chars_sizer)
     controller.follow(path()[:15])
     controller.ledger.move([2, 3])
     assert 8 in controller.ledger.chosen(fullest=True)

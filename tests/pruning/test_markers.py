@@ -111,8 +111,8 @@ def test_an_old_reference_is_resolved_again():
     """After a fork the same output stands in another line, or nowhere."""
     message = result("c1", "recall", "x" * 9000)
     moved = {"#12:full": "#40:full"}
-    assert "recall #40:full for" in mark(message, {"ref": " #12:full "}, resolve=moved.get).text
-    assert "recall #57 for" in mark(message, {"ref": "#13"}, resolve=moved.get).text
+    assert "recall #40:full for" in mark(message, {"ref": " #12:full "}, resolve=lambda ref, at: moved.get(ref)).text
+    assert "recall #57 for" in mark(message, {"ref": "#13"}, resolve=lambda ref, at: moved.get(ref)).text
 
 
 WIDE = lines(20, 200)

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.pruning.build import assistant, execution, image, result, text, user, vectors
 
-from leafscar.errors import ReferenceError as BadReference
+from leafscar.errors import BadReference
 from leafscar.model.jsjson import utf16_length
 from leafscar.pruning import SOURCE, Reference, cap_text, not_a_result, not_found, parse_reference, result_text
 

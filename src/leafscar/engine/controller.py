@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, structs
 
 from leafscar.compaction import CompactionResult, Item, SummaryResponse
-from leafscar.engine.cutting import Asked, CutSettings, ask_summary, cut_entry
+from leafscar.engine.cutting import Asked, CutSettings, ask_summary, cut_entry, plan_cut
 from leafscar.engine.decide import Decision, Keep, Shed, View, decide
 from leafscar.engine.events import Event
 from leafscar.engine.facts import Facts, resolve_lines
@@ -19,7 +19,7 @@ from leafscar.engine.ledger import SUPERSEDED_FLOOR, Ledger, ShedRules
 from leafscar.engine.plan import Fallback, Outcome, Plan, Send, Summarise
 from leafscar.engine.policy import DEFAULT_POLICY, Policy, parse_policy
 from leafscar.engine.readings import Anchor, Meter
-from leafscar.engine.sizers import Sizer, calibrated_sizer, default_sizer
+from leafscar.engine.sizers import Sizer, calibrated_sizer, chars_sizer
 from leafscar.engine.state import ControlState
 from leafscar.engine.tracker import Tracker
 from leafscar.errors import ContextOverflow, SummaryFailed
@@ -86,7 +86,7 @@ class Controller:
         own_rules = self.policy.own_rules
         self._tracker = Tracker(
             self._shed_rules(reference_for),
-            sizer or (calibrated_sizer if own_rules else default_sizer),
+            sizer or (calibrated_sizer if own_rules else chars_sizer),
             lines=self.lines,
             meter=Meter(learns=own_rules and sizer is None, ratios=state.ratios, overhead=state.overhead),
             own_rules=own_rules,
@@ -195,9 +195,10 @@ class Controller:
             stripped=tracker.stripped,
             engaged=self._engaged,
             measured=tracker.measured,
-            ratios=tracker.meter.ratios,
+            ratios=tracker.meter.calibration.ratios,
             overhead=tracker.meter.overhead,
             awaiting_gain=tracker.awaiting_gain,
+            automatic=tracker.automatic,
             fruitless=tracker.fruitless,
             retry_above=self._retry_above,
             dead_cost=self._dead_cost,
@@ -227,6 +228,10 @@ class Controller:
             and not tracker.loops
             and estimate > self._retry_above,
         )
+
+    def sheddable(self) -> list[int]:
+        """Positions of the outputs that the fullest allowed move would replace, rising."""
+        return self._tracker.ledger.chosen(fullest=self._reach(fullest=True))
 
     def take_events(self) -> list[Event]:
         """Events since the last call, oldest first."""
@@ -266,16 +271,19 @@ class Controller:
         return self._carry_out(decide(self.policy, self.lines, blocked), blocked, requested)
 
     def _ask(self, reason: str, requested: int = 0, *, instructions: str | None = None) -> Summarise | None:
-        steps = ask_summary(self._tracker.path, self.lines, self.facts, self._cut_settings, instructions)
-        if steps is None:
+        settings = self._cut_settings
+        plan = plan_cut(self._tracker.path, self.lines, self.facts, settings)
+        if plan is None:
             return None
-        self._asked = Asked(steps=steps, reason=reason, before=self._tracker.estimate(), requested=requested)
+        steps = ask_summary(plan, self.lines, self.facts, settings, instructions)
+        before = self._tracker.estimate()
+        self._asked = Asked(preparation=plan, steps=steps, reason=reason, before=before, requested=requested)
         self._tell("summarise", reason)
-        return Summarise(request=next(steps), reason=reason)
+        return Summarise(request=next(steps), reason=reason, preparation=plan)
 
     def _cut(self, asked: Asked, result: CompactionResult) -> Send:
         fields = result.as_entry_fields()
-        self._tracker.cut(cut_entry(fields), asked.before)
+        self._tracker.cut(cut_entry(fields), asked.before, automatic=asked.automatic)
         self._restart()
         after = self._tracker.estimate_unmeasured()
         self._tell("cut", asked.reason, estimate=asked.before, after=after)
@@ -308,9 +316,9 @@ class Controller:
 
     def _make_fit(self, requested: int) -> Summarise | None:
         """Shed, then cut, when the request is known not to fit; gives the summary to ask for, if any."""
-        view = self.view() if not self._fits(self._tracker.estimate(), requested) else None
-        if view is None:
+        if self._fits(self._tracker.estimate(), requested):
             return None
+        view = self.view()
         if view.may_shed and view.fullest > 0:
             self._shed("does not fit", fullest=True)
             if self._fits(self._tracker.estimate(), requested):
@@ -325,7 +333,7 @@ class Controller:
     def _fits(self, estimate: float, requested: int) -> bool:
         """Whether nothing is known against sending; only a reading newer than the newest cut is knowledge."""
         measured = self.anchor is not None and self._tracker.latch_open
-        controlled = not self.lines.off and self.policy.name != "none"
+        controlled = not self.lines.off and self.policy.acts
         return not (measured and controlled) or estimate + requested <= self.lines.real_window
 
     # --- small parts -------------------------------------------------------------------------------------------

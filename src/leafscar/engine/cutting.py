@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from leafscar.compaction import OWN, CompactionSettings, SummaryOptions, Texts, compact, prepare
+from leafscar.compaction import OWN, CompactionSettings, Preparation, SummaryOptions, Texts, compact, prepare
 from leafscar.compaction.summarise import Asking
 from leafscar.compaction.thresholds import KEEP_RECENT, derive_reserve
 from leafscar.engine.facts import Facts, Lines
 from leafscar.model import Entry
 
-__all__ = ["Asked", "CutSettings", "ask_summary", "cut_entry"]
+__all__ = ["Asked", "CutSettings", "ask_summary", "cut_entry", "plan_cut"]
 
 
 class CutSettings(Struct, frozen=True, kw_only=True):
@@ -27,12 +27,14 @@ class CutSettings(Struct, frozen=True, kw_only=True):
     reasoning: str | None = None
     """Thinking level to ask for; None asks for none."""
     keep_recent: int | None = None
-    """Newest tokens that a cut keeps; None: what the threshold allows (docs/compaction.md)."""
+    """Newest tokens that a cut keeps, as a settings file says, at most what the threshold
+    allows; None: that (docs/compaction.md)."""
 
 
 class Asked(Struct, kw_only=True):
     """A cut whose summary is being written."""
 
+    preparation: Preparation
     steps: Asking
     reason: str
     before: float
@@ -40,14 +42,21 @@ class Asked(Struct, kw_only=True):
     requested: int = 0
     """Output tokens that the waiting request asks for."""
 
+    @property
+    def automatic(self) -> bool:
+        """Whether the policy asked for it: such a cut counts in the loop breaker when it frees too little."""
+        return self.reason not in ("manual", "overflow")
+
+
+def plan_cut(path: Sequence[Entry], lines: Lines, facts: Facts, settings: CutSettings) -> Preparation | None:
+    """Plan a cut of a path; None when there is nothing to cut."""
+    return prepare(path, _sizes(lines, facts, settings), pins=settings.pins)
+
 
 def ask_summary(
-    path: Sequence[Entry], lines: Lines, facts: Facts, settings: CutSettings, instructions: str | None
-) -> Asking | None:
-    """Start asking for the summary of a cut; None when there is nothing to cut."""
-    preparation = prepare(path, _sizes(lines, facts, settings), pins=settings.pins)
-    if preparation is None:
-        return None
+    preparation: Preparation, lines: Lines, facts: Facts, settings: CutSettings, instructions: str | None
+) -> Asking:
+    """Start asking for the summary of a planned cut."""
     options = SummaryOptions(
         max_output=facts.max_output,
         window=lines.real_window,

@@ -111,7 +111,7 @@ def _below_pressure(policy: Policy, lines: Lines, view: View) -> Decision:
         return Keep("below the shed line")
     if policy.moves_when_cold and view.cold and view.older >= lines.cold_batch:
         return Shed("cold cache", fullest=False)
-    if policy.priced and view.fullest >= lines.cold_batch and _pays(view):
+    if policy.priced and view.fullest >= (lines.cold_batch if view.cold else lines.batch) and _pays(view):
         return Shed("dead tokens cost more than the rewrite", fullest=True)
     return Keep("below the shed line")
 

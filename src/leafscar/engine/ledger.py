@@ -1,6 +1,6 @@
 """The context of one session as running sums: each message is looked at once (docs/architecture.md).
 
-``pure.py`` states the same numbers as plain sums over a list; a property test holds the two together.
+``tests/engine/pure.py`` states the same numbers as plain sums over a list; a property test holds the two together.
 """
 
 from __future__ import annotations

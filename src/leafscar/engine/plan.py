@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from leafscar.compaction import Item, SummaryRequest, answer_orphans, check_pairs, settle_abandoned
-from leafscar.model import Assistant, ToolResult, as_message
-from leafscar.model.messages import tool_calls
+from leafscar.compaction import Item, Preparation, SummaryRequest, check_pairs, settle
+from leafscar.model import as_dict
 from leafscar.model.shapes import as_list, as_mapping
 from leafscar.pruning import replaced
 
@@ -48,6 +47,8 @@ class Summarise(Struct, frozen=True, kw_only=True):
 
     request: SummaryRequest
     reason: str
+    preparation: Preparation | None = None
+    """What the cut covers and keeps; None when this asks for the second summary of the same cut."""
 
 
 class Fallback(Struct, frozen=True, kw_only=True):
@@ -82,32 +83,7 @@ def sendable(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     A result that came late stands right after its call, a call without one gets an error result, and a result whose
     call is not sent stays out.
     """
-    settled = [dict(as_mapping(settle_abandoned(message)) or {}) for message in messages]
-    going = [message for message in settled if message.get("stopReason") not in ("error", "aborted")]
-    results = _results(going)
-    sent: list[dict[str, Any]] = []
-    for position, message in enumerate(going):
-        if message.get("role") == "assistant":
-            answered = answer_orphans([message, *results.get(position, ())])
-            sent += [dict(as_mapping(part) or {}) for part in answered]
-        elif message.get("role") != "toolResult":
-            sent.append(message)
-    return sent
-
-
-def _results(messages: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
-    """Results by the position of the response that called for them."""
-    open_calls: dict[str, int] = {}
-    results: dict[int, list[dict[str, Any]]] = {}
-    for position, message in enumerate(messages):
-        match as_message(message):
-            case Assistant() as response:
-                open_calls |= {call.id: position for call in tool_calls(response)}
-            case ToolResult(tool_call_id=id_) if id_ in open_calls:
-                results.setdefault(open_calls.pop(id_), []).append(message)
-            case _:
-                pass
-    return results
+    return [as_dict(message) for message in settle(messages)]
 
 
 def _without_thinking(message: dict[str, Any]) -> dict[str, Any]:

@@ -46,9 +46,14 @@ class Policy(Struct, frozen=True, kw_only=True):
     absolute_turn: bool = False
     """Whether the current turn stays raw whatever happens while the settings files do not say."""
     own_rules: bool = True
-    """False: the thresholds and the size rule of seeds 000 and 002 (R = reserve_tokens, chars/4, kept anchors)."""
+    """False: pi's thresholds and the original extension's sizes (R = reserve_tokens, chars/4, kept anchors)."""
     source_defects: bool = False
     """The gate also counts savings that the measured request already had, for comparisons only."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does anything at all."""
+        return self.sheds != "never" or self.cuts != "never"
 
 
 _BATCH = Policy(name="balanced", sheds="batch", cuts="unless-shed")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from msgspec import Struct
 
+from leafscar.estimate.calibrated import Calibrated
+
 __all__ = ["Anchor", "Meter"]
 
-_FACTOR_LOW, _FACTOR_HIGH = 0.5, 3.0
-_LEARN_FROM = 200
-_KEEP = 9
 _JUMP_SHARE = 0.25
 
 
@@ -29,10 +27,9 @@ class Meter:
 
     def __init__(self, *, learns: bool, ratios: Sequence[float] = (), overhead: float = 0.0) -> None:
         self.anchor: Anchor | None = None
-        self.ratios = tuple(ratios)
-        """Measured tokens for one own token, one a reading that told, newest last; at most nine."""
-        self.factor = median(self.ratios) if self.ratios else 1.0
-        """What own tokens are multiplied by: the median of the ratios."""
+        self.calibration = Calibrated(ratios=tuple(ratios))
+        self.factor = self.calibration.factor
+        """What own tokens are multiplied by."""
         self.overhead = overhead
         """Tokens of system prompt and tools, as far as readings tell; 0 before the first one."""
         self._learns = learns
@@ -77,7 +74,6 @@ class Meter:
         return ""
 
     def _learn(self, measured: float, own: float) -> None:
-        if not self._learns or own < _LEARN_FROM or measured <= 0:
-            return
-        self.ratios = (*self.ratios[1 - _KEEP :], min(max(measured / own, _FACTOR_LOW), _FACTOR_HIGH))
-        self.factor = median(self.ratios)
+        if self._learns:
+            self.calibration = self.calibration.observe(own, measured)
+            self.factor = self.calibration.factor

@@ -9,13 +9,13 @@ from leafscar.estimate import estimate_tokens
 from leafscar.estimate.calibrated import message_tokens
 from leafscar.model import Entry, Message
 
-__all__ = ["Sizer", "calibrated_sizer", "default_sizer"]
+__all__ = ["Sizer", "calibrated_sizer", "chars_sizer"]
 
 Sizer: TypeAlias = Callable[[Entry, Message], float]
 """Tokens of a message that an entry gives to the context."""
 
 
-def default_sizer(entry: Entry, message: Message) -> float:
+def chars_sizer(entry: Entry, message: Message) -> float:
     """The sources' rule, whatever the entry."""
     del entry
     return estimate_tokens(message)

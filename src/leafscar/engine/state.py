@@ -26,6 +26,8 @@ class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Tokens of system prompt and tools, by the newest reading."""
     awaiting_gain: float | None = None
     """Estimate that the newest cut answered to, in tokens, until a reading judges it."""
+    automatic: bool = True
+    """Whether that cut was the policy's own."""
     fruitless: int = 0
     """Automatic cuts in a row that freed less than a tenth of the window."""
     retry_above: float = 0

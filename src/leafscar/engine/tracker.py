@@ -65,6 +65,8 @@ class Tracker:
         self.fruitless = state.fruitless
         self.awaiting_gain = state.awaiting_gain
         """Estimate that the newest cut answered to, until a reading judges it."""
+        self.automatic = state.automatic
+        """Whether that cut was the policy's own; one that a user asked for never counts as fruitless."""
         self.measured = state.measured
         """Id of the newest response whose reading was taken."""
         self.since: dict[str, str] = dict(state.shed)
@@ -123,12 +125,12 @@ class Tracker:
         elif new:
             self._take(_items(new))
 
-    def cut(self, entry: Entry, before: float) -> None:
+    def cut(self, entry: Entry, before: float, *, automatic: bool) -> None:
         """Apply a cut that the host will append; ``before``: the estimate that it answers to."""
         self.path.append(entry)
         self._provisional = entry
         self._project()
-        self.awaiting_gain = before
+        self.awaiting_gain, self.automatic = before, automatic
 
     def move(self, positions: Sequence[int]) -> float:
         """Shed these outputs, given by rising positions; gives the raw tokens that go away."""
@@ -263,8 +265,11 @@ class Tracker:
             return
         gain = self.awaiting_gain - tokens
         self.awaiting_gain = None
-        self.fruitless = 0 if gain >= _MIN_GAIN * self.lines.window else self.fruitless + 1
-        if self.fruitless == _FRUITLESS_LIMIT:
+        if gain >= _MIN_GAIN * self.lines.window:
+            self.fruitless = 0
+        elif self.automatic:
+            self.fruitless += 1
+        if self.fruitless == _FRUITLESS_LIMIT and self.automatic:
             self._tell("loop-breaker", "two cuts in a row freed less than a tenth of the window")
 
 

@@ -34,7 +34,7 @@ def context_tokens(usage: Usage | object) -> float:
 
 def anchor_tokens(message: Message) -> float | None:
     """Context tokens that a finished response reported; None when no estimate may rest on the message."""
-    if not isinstance(message, Assistant) or message.usage is None or message.stop_reason in ("aborted", "error"):
+    if not isinstance(message, Assistant) or message.usage is None or message.failed:
         return None
     total = message.usage.total
     return total if total > 0 else None

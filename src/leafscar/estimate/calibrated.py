@@ -93,11 +93,3 @@ class Calibrated(Struct, frozen=True, kw_only=True):
             return self
         kept = self.ratios[-(_READINGS - 1) :]
         return replace(self, ratios=(*kept, min(max(ratio, _LIKELY[0]), _LIKELY[1])))
-
-    def message_tokens(self, message: MessageLike) -> float:
-        """Tokens of one message as this session's provider counts."""
-        return self.factor * message_tokens(message)
-
-    def estimate_text(self, text: str) -> float:
-        """Tokens of a text as this session's provider counts."""
-        return self.factor * estimate_text(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from leafscar.errors import ReferenceError as BadReference
+from leafscar.errors import BadReference
 from leafscar.model import BashExecution, Message, MessageLike, ToolCall, ToolResult, as_message
 from leafscar.model.messages import text_of
 from leafscar.pruning.facts import execution_status, exit_status, line_range
@@ -26,9 +26,10 @@ __all__ = ["LINE_CAPS", "Marker", "Resolve", "is_marker", "marker_for", "marker_
 LINE_CAPS = (LINE_CAP, 120, 60)
 """UTF-16 units kept of a summary line: each is tried until the marker is smaller than its output."""
 
-Resolve: TypeAlias = Callable[[str], str | None]
+Resolve: TypeAlias = Callable[[str, str | None], str | None]
 """From the reference that an earlier recall asked for (its ``:full`` included) to the one to print for the same
-output now; None when it names nothing any more."""
+output now; None when it names nothing any more. The second argument is the entry of the recall result, where known: a
+line number counts the lines of the file that it was written in."""
 
 
 class Marker(Struct, frozen=True, gc=False, kw_only=True):
@@ -58,7 +59,9 @@ def marker_for(
     room = text_tokens(typed.output) if isinstance(typed, BashExecution) else candidate.text_tokens
     caps = LINE_CAPS if candidate.kind == "bash" and not rules.replace_always else LINE_CAPS[:1]
     for cap in caps:
-        text = marker_text(typed, call, reference, size=size, line_cap=cap, rules=rules, resolve=resolve)
+        text = marker_text(
+            typed, call, reference, size=size, line_cap=cap, rules=rules, resolve=resolve, entry_id=candidate.entry_id
+        )
         tokens = text_tokens(text)
         if rules.replace_always or (tokens < room and is_marker(text)):
             return Marker(text=text, tokens=tokens, savings=max(0, size - tokens))
@@ -79,6 +82,7 @@ def marker_text(
     line_cap: int = LINE_CAP,
     rules: PruningRules = DEFAULT,
     resolve: Resolve | None = None,
+    entry_id: str | None = None,
 ) -> str:
     """Write the marker of a tool result or an execution of ``size`` tokens, however long it gets."""
     if isinstance(message, BashExecution):
@@ -95,7 +99,7 @@ def marker_text(
             shell = Shell(name=name, command=command_of(call, tool), status=status)
             return _shell(shell, size, reference, text, line_cap, rules)
         case "recall":
-            return plain_marker(name, size, _recall_target(call, rules, resolve) or reference)
+            return plain_marker(name, size, _recall_target(call, rules, resolve, entry_id) or reference)
         case _:
             return plain_marker(name, size, reference)
 
@@ -104,7 +108,9 @@ def _shell(shell: Shell, size: float, reference: str, output: str, cap: int, rul
     return bash_marker(shell, size, reference, output=output, line_cap=cap, split_pairs=rules.split_pairs)
 
 
-def _recall_target(call: ToolCall | None, rules: PruningRules, resolve: Resolve | None) -> str | None:
+def _recall_target(
+    call: ToolCall | None, rules: PruningRules, resolve: Resolve | None, entry_id: str | None
+) -> str | None:
     """Reference of the original output behind a recall result; None when there is none to name."""
     arguments: object = call.arguments if call is not None else None
     asked: object = arguments.get("ref") if isinstance(arguments, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -114,4 +120,4 @@ def _recall_target(call: ToolCall | None, rules: PruningRules, resolve: Resolve 
         parsed = parse_reference(asked, rules)
     except BadReference:
         return None
-    return str(parsed) if resolve is None else resolve(str(parsed))
+    return str(parsed) if resolve is None else resolve(str(parsed), entry_id)

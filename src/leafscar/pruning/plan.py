@@ -135,7 +135,7 @@ def _is_user(message: Message) -> bool:
 
 
 def _is_response(message: Message) -> bool:
-    return isinstance(message, Assistant) and message.stop_reason not in ("error", "aborted")
+    return isinstance(message, Assistant) and not message.failed
 
 
 def _after_last(messages: Sequence[Message], wanted: Callable[[Message], bool]) -> int:

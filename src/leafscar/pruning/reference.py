@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from leafscar.errors import ReferenceError as BadReference
+from leafscar.errors import BadReference
 from leafscar.model import BashExecution, Image, MessageLike, ToolResult, as_message
 from leafscar.model.jsjson import utf16_length, utf16_prefix
 from leafscar.model.messages import parts_of, text_of
@@ -69,7 +69,7 @@ class Capped(NamedTuple):
 def parse_reference(text: str, rules: PruningRules = DEFAULT) -> Reference:
     """Read ``#LINE`` or an entry id, each with an optional ``:full``; blanks around it do not count.
 
-    Raises :class:`~leafscar.errors.ReferenceError`.
+    Raises :class:`~leafscar.errors.BadReference`.
     """
     trimmed = text.strip(_BLANKS)
     body, full = trimmed.removesuffix(_FULL), trimmed.endswith(_FULL)
