@@ -31,7 +31,7 @@ def test_the_python_examples_run(folder):
     """The code blocks of the README run one after the other on a session."""
     names: dict[str, object] = {}
     for block in BLOCKS:
-        exec(block, names)  # noqa: S102 - it is our own page
+        exec(block, names)
     assert len(BLOCKS) == 2
     assert len(names["messages"]) == len(names["context"])
 

@@ -290,6 +290,21 @@ def test_hostile_words_are_shown_not_obeyed(run, project):
     assert run("context", path, "--json").stdout.isascii()
 
 
+def test_another_branch_has_its_own_model_and_window(run, project):
+    """--at looks at the model and the window of the branch that the entry stands on."""
+    story = Story(model="claude-opus-4-5")
+    story.add("model_change", provider="anthropic", modelId="claude-opus-4-5")
+    story.user("start").reply().user("this way").reply()
+    leaf, first = story.entries[-1]["id"], story.entries[1]["id"]
+    story.model, story.provider = "gpt-4o", "openai"
+    story.add("message", message={"role": "user", "content": "but this way", "timestamp": 0})
+    story.entries[-1]["parentId"] = story.entries[2]["id"]
+    path = story.reply().write(project / "s.jsonl")
+    assert data_of(run, path)["window"]["tokens"] == 128_000
+    assert data_of(run, path, "--at", leaf)["window"]["tokens"] == 200_000
+    assert data_of(run, path, "--at", first)["window"]["tokens"] == 200_000
+
+
 def test_unknown_policy_and_folder(run, session, project):
     """A wrong policy ends with 1, a folder that is not there with 2."""
     assert run("context", session, "--policy", "best").exit_code == 1
@@ -304,3 +319,16 @@ def test_a_control_is_what_a_host_would_start_with(session, project):
     assert control.controller.policy.name == "thrifty"
     assert control.controller.lines.window == 90_000
     assert control.controlled is False
+
+
+def test_context_and_replay_draw_the_same_lines(run, session, project):
+    """One reading of settings, window and model stands behind both commands."""
+    overrides = {"anthropic/claude-sonnet-4-5": {"reserveTokens": 30_000, "keepRecentTokens": 9_000}}
+    (project / ".pi" / "settings.json").write_text(json.dumps({"compaction": {"modelOverrides": overrides}}))
+    data = data_of(run, session, "--policy", "compaction")
+    replay = run("replay", session, "--policy", "compaction", "--json", "-")
+    (found,) = json.loads(replay.stdout)["sessions"]
+    assert data["lines"] == found["policies"][0]["lines"] == {"threshold": 170_000, "cut": 170_000}
+    assert data["window"] == {"tokens": found["window"], "source": found["window_source"]}
+    plan = json.loads(run("compact", session, "--json").stdout)
+    assert plan["keepRecent"] == 9_000

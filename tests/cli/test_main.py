@@ -7,7 +7,7 @@ import pytest
 
 from leafscar import __version__
 
-COMMANDS = ("compact", "context", "recall", "replay", "settings")
+COMMANDS = ("compact", "context", "formats", "recall", "replay", "settings")
 
 
 def test_help_names_every_command(run):
@@ -66,7 +66,7 @@ def test_a_hostile_file_name_is_shown_not_obeyed(run, project):
     result = run("context", project / "a\x1b[2J\r\n\u202eb.jsonl")
     assert result.exit_code == 1
     assert "\x1b" not in result.stderr
-    assert "\\x1b[2J" in result.stderr
+    assert "\\u001b[2J" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

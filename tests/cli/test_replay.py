@@ -13,7 +13,7 @@ SESSION_KEYS = {
 }  # fmt: skip
 POLICY_KEYS = {
     "policy", "recorded", "moments", "cuts", "lines", "cost", "units", "ratio", "saving", "hit_ratio", "breaks",
-    "moves", "peak", "over_window", "notes",
+    "moves", "peak", "over_window", "notes", "off",
 }  # fmt: skip
 MOMENT_KEYS = {
     "request", "entry_id", "at", "context", "output", "read", "written", "uncached", "cost", "units", "inferred",
@@ -152,7 +152,7 @@ def test_a_folder_without_sessions(run, project):
     result = run("replay", project / ".pi")
     assert result.exit_code == 1
     assert result.stdout.startswith("no session could be replayed\n")
-    assert "holds no .jsonl file" in result.stdout
+    assert "holds no session file" in " ".join(result.stdout.split())
     data = json.loads(run("replay", project / ".pi", "--json", "-").stdout)
     assert data["sessions"] == []
     assert len(data["skipped"]) == 1

@@ -52,6 +52,16 @@ def test_fixed_policies_have_fixed_defaults(cwd, policy):
     ]
 
 
+def test_keys_that_nothing_reads_yet_say_so(cwd):
+    """What is saved without effect is not passed over in silence."""
+    lines = run("shedArguments=true", "continuity=false", "windowCap=9").stdout.splitlines()
+    assert [line.split(maxsplit=1) for line in lines if line.startswith("leafscar.")] == [
+        ["leafscar.windowCap", "9               (global)"],
+        ["leafscar.shedArguments", "true            (global) (no effect yet)"],
+        ["leafscar.continuity", "false           (global) (no effect yet)"],
+    ]
+
+
 def test_pairs_are_saved_and_shown(cwd):
     """Pairs go to the project's file when there is one; the answer shows the values and names the file."""
     path = cwd / ".pi" / "settings.json"
@@ -135,3 +145,25 @@ def test_a_host_puts_its_own_state():
 def test_a_folder_that_is_not_there(cwd):
     """A --cwd that does not exist is a usage error."""
     assert run("--cwd", str(cwd / "nowhere")).exit_code == 2
+
+
+@pytest.mark.parametrize("args", [(), ("enabled=false",), ("--json",)])
+def test_a_current_folder_that_is_gone(cwd, args):
+    """One line that says what to do, exit 1, and nothing is written."""
+    (cwd / ".pi").rmdir()
+    cwd.rmdir()
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("cannot read the current folder: ")
+    assert result.stderr.count("\n") == 1
+    assert not (cwd.parent / "home").exists()
+
+
+def test_what_files_hold_is_never_obeyed_by_a_terminal(cwd):
+    """Controls and marks of direction are escaped in values, problems and paths."""
+    hostile = "\x1b[2J\u202e\U000e0041\u200b"
+    (cwd / ".pi" / "settings.json").write_text(json.dumps({"leafscar": {"prompts": f"pi:{hostile}", hostile: 1}}))
+    result = run()
+    assert "pi:\\u001b[2J\\u202e\\U000e0041\\u200b" in result.stdout
+    assert "leafscar.\\u001b[2J\\u202e" in result.stderr
+    assert not set(hostile) - set("[2J") & set(result.output)

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from leafscar.cli.show import counted, printable
+from leafscar.cli.show import printable
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("plain\ttext\n", "plain\ttext\n"),
-        ("\x1b[2J\x07\r\x00\x9b", "\\x1b[2J\\x07\\x0d\\x00\\x9b"),
+        ("\x1b[2J\x07\r\x00\x9b", "\\u001b[2J\\u0007\\u000d\\u0000\\u009b"),
         ("a\u202eb\u2066\u200f", "a\\u202eb\\u2066\\u200f"),
         ("\ud83d half", "\\ud83d half"),
         ("line\u2028para\u2029", "line\\u2028para\\u2029"),
@@ -20,8 +20,3 @@ from leafscar.cli.show import counted, printable
 def test_nothing_steers_the_terminal(text, shown):
     """Controls, direction marks, line breaks of other kinds and half characters are escaped, letters stay."""
     assert printable(text) == shown
-
-
-def test_counts_agree_in_number():
-    """One message, two messages."""
-    assert [counted(number, "message") for number in (0, 1, 2_000)] == ["0 messages", "1 message", "2,000 messages"]

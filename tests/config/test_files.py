@@ -105,7 +105,7 @@ def test_home_comes_from_the_environment(monkeypatch, tmp_path):
         ('{"a": "' + "x" * 2 * MAX_BYTES + '"}', "cannot read {}: it is larger than 1,048,576 bytes"),
     ],
 )
-def test_a14_94_and_98_an_unusable_file(place, content, problem):
+def test_a14_94_a14_98_an_unusable_file(place, content, problem):
     """A file that is no JSON object is reported once and counts as empty; a write to it changes no byte."""
     path = place.put(place.project, content)
     place.put(place.global_, '{"pruning": {"minResultTokens": 5}}')

@@ -7,10 +7,10 @@ import pytest
 from leafscar.config import (
     Layer,
     NeverPrune,
-    OwnSettings,
+    OwnSection,
     Settings,
+    explicit_keep_recent_tokens,
     explicit_reserve_tokens,
-    keep_recent_tokens,
     merge_settings,
     reserve_tokens,
 )
@@ -50,14 +50,15 @@ def test_a14_88_defaults():
     assert settings.pruning_set == frozenset()
     assert settings.problems == ()
     assert set(settings.sources.values()) == {"default"}
-    assert settings.leafscar == OwnSettings()
+    assert settings.leafscar == OwnSection()
     assert settings.leafscar.policy == "balanced"
     assert settings.leafscar.prompts == "own"
     assert settings.leafscar.bound_thinking == "off"
     assert settings.leafscar.shed_arguments is False
     assert settings.leafscar.continuity is None
     assert settings.leafscar.window_cap is None
-    assert (settings.compaction.enabled, reserve_tokens(settings), keep_recent_tokens(settings)) == (True, 16384, 20000)
+    assert (settings.compaction.enabled, reserve_tokens(settings)) == (True, 16384)
+    assert (settings.compaction.keep_recent_tokens, explicit_keep_recent_tokens(settings)) == (20000, None)
 
 
 def test_a14_89_one_global_key():
@@ -164,7 +165,25 @@ def test_a14_103_override_of_the_live_model(model, expected):
     """An override holds for its own model only."""
     settings = merged(compaction(reserveTokens=5000, **override({"reserveTokens": 100, "keepRecentTokens": 7})))
     assert reserve_tokens(settings, model) == explicit_reserve_tokens(settings, model) == expected
-    assert keep_recent_tokens(settings, model) == (7 if model == "acme/large" else 20000)
+    assert explicit_keep_recent_tokens(settings, model) == (7 if model == "acme/large" else None)
+
+
+@pytest.mark.parametrize(
+    ("project", "global_", "expected"),
+    [
+        ({}, {}, None),
+        ({}, {"keepRecentTokens": 20000}, 20000),
+        ({"keepRecentTokens": 0}, {"keepRecentTokens": 9}, 0),
+        ({"keepRecentTokens": "x"}, {}, None),
+        ({"keepRecentTokens": 5}, override({"keepRecentTokens": 0}), 0),
+        ({"keepRecentTokens": 5}, override({"keepRecentTokens": -1}), 5),
+        (override({"keepRecentTokens": 7}, "acme/small"), {}, None),
+        (override({"reserveTokens": 7}), {}, None),
+    ],
+)
+def test_kept_tokens_are_known_only_when_stated(project, global_, expected):
+    """An override of either file, else the plain value; a default or a malformed number states nothing."""
+    assert explicit_keep_recent_tokens(merged(compaction(**project), compaction(**global_)), "acme/large") == expected
 
 
 @pytest.mark.parametrize(
@@ -201,7 +220,7 @@ def test_own_section():
     global_ = {"neverPrune": {"tools": ["x"], "paths": ["*.md"]}, "windowCap": 100, "prompts": "pi:/opt/pi"}
     global_ |= {"boundThinking": "strip", "shedArguments": True}
     settings = merged({"leafscar": project}, {"leafscar": global_})
-    assert settings.leafscar == OwnSettings(
+    assert settings.leafscar == OwnSection(
         policy="thrifty",
         pins=("a",),
         never_prune=NeverPrune(tools=("read",), paths=("*.md",)),
@@ -219,7 +238,7 @@ def test_own_section():
 def test_invalid_own_values_become_the_default():
     """The rule for invalid values is one rule for both of leafscar's sections."""
     settings = merged({"leafscar": {"policy": "best", "neverPrune": {"paths": "x"}}}, {"leafscar": {"policy": "none"}})
-    assert settings.leafscar == OwnSettings()
+    assert settings.leafscar == OwnSection()
     assert len(settings.problems) == 2
 
 

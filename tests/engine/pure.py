@@ -68,7 +68,7 @@ def _is_ripe(items: Sequence[Item], sizes: Sequence[float], output: _Shown, rule
 
 
 def _is_response(item: Item) -> bool:
-    return isinstance(item.message, Assistant) and item.message.stop_reason not in ("error", "aborted")
+    return isinstance(item.message, Assistant) and not item.message.failed
 
 
 def _shown(items: Sequence[Item], position: int, rules: ShedRules, sizer: Sizer) -> _Shown | None:

@@ -224,6 +224,15 @@ def test_both_readers_of_a_line_agree(plain):
     assert shown(fast) == shown(lenient)
 
 
+@pytest.mark.parametrize(
+    ("reason", "failed"),
+    [("error", True), ("aborted", True), ("stop", False), ("length", False), ("toolUse", False), (None, False)],
+)
+def test_a_response_that_did_not_end_well_has_failed(reason, failed):
+    """An error or an abort; the token cap is no failure, and neither is a reason that nobody gave."""
+    assert Assistant(stop_reason=reason).failed is failed
+
+
 @settings(max_examples=60)
 @given(messages)
 def test_the_plain_form_reads_the_same(plain):

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.replay.sessions import Story
+from tests.replay.sessions import START, Story
 
-from leafscar.replay.recording import read_recording
+from leafscar.errors import BadReference
+from leafscar.replay.recording import read_recording, stated_cost
 
 
 def recording_of(story):
@@ -29,6 +30,27 @@ def test_requests_are_numbered_and_timed():
     assert recording.notes == []
 
 
+def test_the_start_is_the_first_known_time():
+    """Times are counted from the first request that has one; that moment is known in seconds since 1970."""
+    story = Story().user("start").reply().wait(60).user().reply().wait(30).user().reply()
+    assert recording_of(story).started == pytest.approx(START + 28)
+    first = story.entries[1]
+    first.pop("timestamp")
+    first["message"]["timestamp"] = 12
+    recording = recording_of(story)
+    assert recording.started == pytest.approx(START + 116)
+    assert [request.at for request in recording.requests] == [None, 0, pytest.approx(58)]
+
+
+@pytest.mark.parametrize(("stamp", "moment"), [(1e11, None), (1e11 + 1, (1e11 + 1) / 1000)])
+def test_a_small_number_is_no_time(stamp, moment):
+    """What lies before 1973 numbers a message."""
+    story = Story().user("start").reply()
+    story.entries[1].pop("timestamp")
+    story.entries[1]["message"]["timestamp"] = stamp
+    assert recording_of(story).started == moment
+
+
 def test_time_comes_from_the_entry_when_the_message_numbers_itself():
     """Message timestamps that are no milliseconds since 1970 are passed over for the entry's."""
     story = Story().user("start").reply().wait(10).user().reply()
@@ -42,7 +64,9 @@ def test_unknown_time_stays_unknown():
     story = Story()
     story.timed = False
     story.user("start").calls(2).reply()
-    assert [request.at for request in recording_of(story).requests] == [None, None, None]
+    recording = recording_of(story)
+    assert [request.at for request in recording.requests] == [None, None, None]
+    assert recording.started is None
 
 
 def test_a_time_before_the_first_counts_as_the_first():
@@ -92,6 +116,38 @@ def test_only_the_branch_is_replayed():
     recording = recording_of(story)
     assert len(recording.requests) == 2
     assert list(recording.notes) == ["2 entries on other branches left out"]
+
+
+def test_another_branch_can_be_read():
+    """A leaf names the branch: its path, its requests and its model."""
+    story = Story(model="claude-opus-4-5").user("start").reply().user("this way").reply()
+    leaf = story.entries[-1]["id"]
+    story.model = "claude-haiku-4-5"
+    story.add("message", message={"role": "user", "content": "but this way", "timestamp": 0})
+    story.entries[-1]["parentId"] = story.entries[1]["id"]
+    session = story.reply().memory()
+    branch = read_recording(session, leaf)
+    assert (branch.model, branch.path[-1].id, len(branch.requests)) == ("claude-opus-4-5", leaf, 2)
+    assert read_recording(session).model == "claude-haiku-4-5"
+    with pytest.raises(BadReference):
+        read_recording(session, "gone")
+
+
+def test_a_branch_without_requests_has_the_model_that_it_was_set_to():
+    """Before the first answer the model is the one that was chosen."""
+    story = Story()
+    story.add("model_change", provider="anthropic", modelId="claude-opus-4-5")
+    recording = recording_of(story.user("start"))
+    assert (recording.provider, recording.model, recording.api) == ("anthropic", "claude-opus-4-5", None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "dollars"),
+    [(None, None), ({}, None), ({"cost": 3}, None), ({"cost": {"total": True}}, None), ({"cost": {"total": 0.5}}, 0.5)],
+)
+def test_dollars_are_read_from_anything(usage, dollars):
+    """Only a number in its place is a cost."""
+    assert stated_cost(usage) == dollars
 
 
 def test_one_entry_elsewhere_is_singular():

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.replay.sessions import Story, autonomous, interactive, text_of
 
-from leafscar.engine import ShedSettings
+from leafscar.config import CompactionSection, NeverPrune, OwnSection, PruningSection, Settings
 from leafscar.errors import SessionError, WindowUnknown
 from leafscar.replay import DEFAULT_POLICIES, Options, find_sessions, replay_files, replay_session
 from leafscar.session import load
@@ -203,16 +203,81 @@ def test_several_models_are_said():
     assert source == "recorded"
 
 
+def stated(**sections):
+    """Settings of which a file states every value that is given."""
+    keys = {f"compaction.{key}": "project" for key in ("reserveTokens", "keepRecentTokens")}
+    return Settings(sources=keys if "compaction" in sections else {}, **sections)
+
+
 def test_settings_reach_the_policies():
     """A reserve, a cap and what may be shed change what the policies do."""
     story = autonomous(45)
     usual = by_name(replayed(story))
-    reserved = by_name(replayed(story, reserve_tokens=30_000))
+    reserved = by_name(replayed(story, settings=stated(compaction=CompactionSection(reserve_tokens=30_000))))
     assert reserved["compaction"].lines["threshold"] == 30_000 < usual["compaction"].lines["threshold"]
-    capped = by_name(replayed(story, window_cap=40_000))
+    capped = by_name(replayed(story, settings=stated(leafscar=OwnSection(window_cap=40_000))))
     assert capped["balanced"].peak < usual["balanced"].peak
-    raw = by_name(replayed(story, shed=ShedSettings(min_result_tokens=5_000)))
-    assert raw["balanced"].moves == 0 < usual["balanced"].moves
+    for settings in (
+        Settings(pruning=PruningSection(min_result_tokens=5_000), pruning_set=frozenset({"minResultTokens"})),
+        Settings(leafscar=OwnSection(never_prune=NeverPrune(tools=("read",)))),
+    ):
+        assert by_name(replayed(story, settings=settings))["balanced"].moves == 0 < usual["balanced"].moves
+
+
+def test_the_settings_of_one_model_reach_it_alone():
+    """An override by provider and model draws the lines, for the recorded model and for one that is asked for."""
+    compaction = CompactionSection(
+        reserve_overrides={"anthropic/claude-sonnet-4-5": 30_000, "anthropic/claude-opus-4-5": 25_000}
+    )
+    options = {"settings": Settings(compaction=compaction), "policies": ("compaction",)}
+    lines = [
+        by_name(replayed(autonomous(10), model=model, **options))["compaction"].lines["threshold"]
+        for model in (None, "claude-opus-4-5")
+    ]
+    assert lines == [30_000, 35_000]
+
+
+def test_pins_and_what_a_cut_keeps_reach_the_cuts():
+    """Rules that every summary carries make the context after a cut larger, a shorter tail makes it smaller."""
+    story = autonomous(45)
+    settings = {
+        "usual": Settings(),
+        "pinned": stated(leafscar=OwnSection(pins=("never do that " * 800,))),
+        "kept": Settings(compaction=CompactionSection(keep_recent_overrides={"anthropic/claude-sonnet-4-5": 5_000})),
+    }
+    after = {
+        name: by_name(replayed(story, settings=one, policies=("compaction",)))["compaction"].cuts[0].after
+        for name, one in settings.items()
+    }
+    assert after["pinned"] > after["usual"] + 1_000
+    assert after["kept"] < after["usual"] - 5_000
+
+
+def test_switches_reach_the_policies_and_are_told():
+    """What the settings turn off does not happen in a replay either, and the reason is told."""
+    off = Settings(pruning=PruningSection(enabled=False), compaction=CompactionSection(enabled=False))
+    result = replayed(autonomous(45), settings=off, policies=("compaction", "balanced"))
+    assert [(row.moves, row.cuts) for row in result.policies] == [(0, []), (0, [])]
+    assert result.not_helped == [
+        "compaction: nothing was cut: compaction.enabled is false",
+        "balanced: nothing was shed: pruning.enabled is false; nothing was cut: compaction.enabled is false",
+    ]
+    assert result.verdict.endswith(
+        "of the window, but under balanced nothing was shed: pruning.enabled is false; "
+        "nothing was cut: compaction.enabled is false"
+    )
+
+
+@pytest.mark.parametrize(("way", "sheds"), [("off", False), ("strip", True), ("drop_block", True)])
+def test_bound_thinking_is_treated_as_the_settings_say(way, sheds):
+    """On a model that binds its thinking nothing is shed unless the settings name a way."""
+    story = autonomous(45, model="claude-fable-5-1")
+    (row,) = replayed(
+        story, settings=Settings(leafscar=OwnSection(bound_thinking=way)), policies=("balanced",)
+    ).policies
+    assert (row.moves > 0) == sheds
+    words = "nothing was shed: this model binds its thinking, and leafscar.boundThinking is off"
+    assert row.off == ([] if sheds else [words])
 
 
 def test_windows_are_taken_in_order():
@@ -271,7 +336,7 @@ def test_files_and_folders(tmp_path):
     assert result.verdict == result.sessions[0].verdict
     assert result.skipped == [
         f"{empty}: holds no request to replay; name a session with answers",
-        f"{tmp_path / 'none'}: holds no .jsonl file; name a folder of sessions",
+        f"{tmp_path / 'none'}: holds no session file; name a folder of sessions",
         f"{tmp_path / 'missing.jsonl'}: No such file or directory; check the path",
     ]
 

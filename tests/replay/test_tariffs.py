@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import msgspec
 from tests.replay.sessions import Story
 
+from leafscar.replay.prices import find_prices
 from leafscar.replay.recording import read_recording
-from leafscar.replay.tariffs import tariffs_of
+from leafscar.replay.tariffs import prices_of, tariffs_of
 
 
 def recording_of(*models):
@@ -17,7 +19,7 @@ def recording_of(*models):
 
 def test_one_model_has_one_tariff():
     """A session of one model is priced by it, and needs no other tariff."""
-    tariffs = tariffs_of(recording_of("claude-sonnet-4-5", "claude-sonnet-4-5"), None, None)
+    tariffs = tariffs_of(recording_of("claude-sonnet-4-5", "claude-sonnet-4-5"), None)
     assert tariffs.others == {}
     assert tariffs.main.prices.input == 3
     assert tariffs.main.cache.name == "anthropic"
@@ -26,7 +28,7 @@ def test_one_model_has_one_tariff():
 def test_earlier_models_keep_their_own():
     """The newest model is the main one, and each earlier request is priced as what answered it."""
     recording = recording_of("claude-opus-4-5", "no-such-model", "claude-sonnet-4-5")
-    tariffs = tariffs_of(recording, None, 1_770_000_000)
+    tariffs = tariffs_of(recording, None)
     of = [tariffs.of(request.message) for request in recording.requests]
     assert [tariff.prices and tariff.prices.input for tariff in of] == [5, None, 3]
     assert of[2] is tariffs.main
@@ -35,7 +37,7 @@ def test_earlier_models_keep_their_own():
 def test_a_what_if_model_stands_for_all():
     """With --model every request is priced as that model."""
     recording = recording_of("claude-opus-4-5", "claude-sonnet-4-5")
-    tariffs = tariffs_of(recording, "claude-haiku-4-5", None)
+    tariffs = tariffs_of(recording, "claude-haiku-4-5")
     assert tariffs.others == {}
     assert all(tariffs.of(request.message) is tariffs.main for request in recording.requests)
     assert tariffs.main.prices.input == 1
@@ -43,7 +45,19 @@ def test_a_what_if_model_stands_for_all():
 
 def test_a_what_if_model_may_be_sold_elsewhere():
     """A model that the recorded provider does not sell is priced as its maker sells it."""
-    tariffs = tariffs_of(recording_of("claude-sonnet-4-5"), "gpt-4o", None)
+    tariffs = tariffs_of(recording_of("claude-sonnet-4-5"), "gpt-4o")
     assert tariffs.main.prices.input == 2.5
     assert tariffs.main.cache.name == "openai"
-    assert tariffs_of(recording_of("claude-sonnet-4-5"), "no-such-model", None).main.prices is None
+    assert tariffs_of(recording_of("claude-sonnet-4-5"), "no-such-model").main.prices is None
+
+
+def test_prices_are_those_of_the_session_s_time():
+    """Claude Opus 4.6 lost its large-request tier in March 2026; a session of February is billed with it."""
+    february = 1_771_545_600.0
+    recording = recording_of("claude-opus-4-6")
+    early = msgspec.structs.replace(recording, started=february)
+    undated = msgspec.structs.replace(recording, started=None)
+    assert prices_of(early, None) == find_prices("anthropic", "claude-opus-4-6", at=february)
+    assert prices_of(undated, None) == find_prices("anthropic", "claude-opus-4-6")
+    assert prices_of(early, None) != prices_of(undated, None)
+    assert tariffs_of(early, None).main.prices == prices_of(early, None)

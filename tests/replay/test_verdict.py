@@ -28,7 +28,7 @@ def row(policy: str = "balanced", **changes: Any) -> PolicyResult:
     fields: dict[str, Any] = {
         "policy": policy, "recorded": False, "moments": [MOMENT] * 20, "cuts": [], "lines": SHED, "cost": 8.0,
         "units": 800.0, "ratio": None, "saving": None, "hit_ratio": 0.9, "breaks": 0, "moves": 0, "peak": 50_000.0,
-        "over_window": 0, "notes": [],
+        "over_window": 0, "notes": [], "off": [],
     }  # fmt: skip
     return PolicyResult(**fields | changes)
 
@@ -56,6 +56,10 @@ def would_not_help(*rows: PolicyResult, base: PolicyResult = BASE, error: float 
         (
             {"peak": 80_000.0}, BASE, 0.02,
             "nothing to gain: the context peaked at 60 % of the window, but balanced found nothing to shed or cut",
+        ),
+        (
+            {"peak": 80_000.0, "off": ["nothing was shed: so it is"]}, BASE, 0.02,
+            "nothing to gain: the context peaked at 60 % of the window, but under balanced nothing was shed: so it is",
         ),
         (
             {"lines": {}}, BASE, 0.02,
@@ -160,6 +164,7 @@ def test_no_difference_below_the_error_is_ever_told(cost, base, error, units):
         ),
         ({"policy": "none", "lines": {}}, []),
         ({"lines": {}}, ["balanced: it does nothing here: control is off"]),
+        ({"off": ["one", "two"], "cuts": [MARK]}, ["balanced: one; two"]),
         ({"policy": "compaction", "lines": CUT, "cuts": [MARK]}, []),
         (
             {"policy": "compaction:0.50", "lines": CUT},

@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.report.samples import a_cut, a_moment, a_policy, a_session
 
-from leafscar.report.rows import columns_of, is_priced, margin_of, rows_of, trend_of
+from leafscar.report.rows import columns_of, is_priced, rows_of, trend_of
 
 NONE = a_policy("none", cost=2.0, ratio=1.0, saving=0.0)
 
@@ -62,12 +62,6 @@ def test_a_recorded_peak_may_be_inferred():
 def test_a_delta_says_only_what_is_known(changes, delta):
     """Dollars, percent, both, or a word: never a number inside the model's own error."""
     assert cells(a_policy(**changes))["delta"] == delta
-
-
-@pytest.mark.parametrize(("error", "margin"), [(None, None), (math.nan, None), (0.0, 0.01), (0.2, 0.2)])
-def test_no_model_is_trusted_to_less_than_one_percent(error, margin):
-    """A model that happens to hit the bill is not exact; one that nobody checked has no margin."""
-    assert margin_of(error) == margin
 
 
 def test_an_unchecked_model_still_tells_its_ratio():

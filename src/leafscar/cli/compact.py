@@ -16,7 +16,7 @@ from leafscar.cli.show import say
 from leafscar.engine import Send, Summarise
 from leafscar.engine.driver import drive
 from leafscar.errors import LeafscarError, SessionBusy, SummaryFailed
-from leafscar.session import append, holders, load
+from leafscar.session import append, check_writable, holders, load
 
 __all__ = ["compact_command"]
 
@@ -50,6 +50,7 @@ def compact_command(
         raise click.UsageError("--write needs --summarizer script:FILE")
     session = load(file)
     if write:
+        check_writable(session)
         _check_free(file, force=force)
     control = control_of(session, cwd=cwd, window=window)
     asked = control.controller.compact(control.path, instructions=instructions)

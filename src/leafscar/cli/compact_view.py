@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from leafscar.cli.control import Control
-from leafscar.cli.show import counted
-from leafscar.compaction import CompactionSettings, Preparation, prepare
+from leafscar.compaction import Preparation
 from leafscar.engine import Summarise
 from leafscar.estimate import estimate_tokens
+from leafscar.replay.numbers import count as counted
 
 __all__ = ["cut_data", "cut_lines", "nothing_to_cut"]
 
@@ -23,11 +23,9 @@ def nothing_to_cut(control: Control) -> dict[str, Any]:
 
 def cut_data(control: Control, asked: Summarise) -> dict[str, Any]:
     """What would be summarised and what would stay; tokens by the sources' rule (characters / 4)."""
-    controller, session = control.controller, control.session
-    lines = controller.lines
-    settings = CompactionSettings(reserve_tokens=lines.reserve, keep_recent_tokens=lines.keep)
-    plan = prepare(control.path, settings, pins=control.settings.leafscar.pins)
-    assert plan is not None, "a summary was asked for, so there is a plan"
+    session = control.session
+    plan = asked.preparation
+    assert plan is not None, "the first request of a cut carries its plan"
     kept = _kept(control, plan)
     files = plan.file_ops.lists()
     return {
@@ -45,7 +43,7 @@ def cut_data(control: Control, asked: Summarise) -> dict[str, Any]:
             "modifiedFiles": list(files.modified_files),
         },
         "tokensBefore": round(plan.tokens_before),
-        "keepRecent": lines.keep,
+        "keepRecent": round(plan.settings.keep_recent_tokens),
         "summariser": {
             "kind": asked.request.kind,
             "characters": len(asked.request.prompt),

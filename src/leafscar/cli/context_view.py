@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leafscar.cli.control import Control, shed_settings
-from leafscar.cli.show import counted
+from leafscar.cli.control import Control
 from leafscar.compaction import pins_of
 from leafscar.engine.decide import decide
 from leafscar.model import Message, ToolResult
+from leafscar.replay.numbers import count as counted
 from leafscar.replay.rows import lines_of
 
 __all__ = ["context_data", "context_lines"]
@@ -55,7 +55,7 @@ def context_data(control: Control) -> dict[str, Any]:
 
 def _sheddable(control: Control, fullest: float) -> Iterable[dict[str, Any]]:
     ledger, session = control.controller.ledger, control.session
-    chosen = ledger.chosen(fullest=not _keeps_turn(control))
+    chosen = control.controller.sheddable()
     raw = sum(ledger.outputs[position].saving for position in chosen)
     for position in chosen:
         item, output = ledger.items[position], ledger.outputs[position]
@@ -68,12 +68,6 @@ def _sheddable(control: Control, fullest: float) -> Iterable[dict[str, Any]]:
             "currentTurn": position > ledger.last_user,
             "marker": output.marker.text.split("\n")[0],
         }
-
-
-def _keeps_turn(control: Control) -> bool:
-    """Whether the current turn stays raw whatever happens."""
-    stated = shed_settings(control.settings).protect_current_turn
-    return control.controller.policy.absolute_turn if stated is None else stated
 
 
 def _tool(message: Message) -> str:

@@ -20,6 +20,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "compact": ("compact", "Show the cut that level 2 would make, or make it."),
     "context": ("context", "Show the next request as control sees it."),
+    "formats": ("formats", "List the recordings that are read."),
     "recall": ("recall", "Print the output that a reference names."),
     "replay": ("replay", "What each policy would have done to recorded sessions."),
     "settings": ("settings", "Show or set the settings."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -11,9 +12,8 @@ import click
 import msgspec
 
 from leafscar import __version__
-from leafscar.cli.control import shed_settings
 from leafscar.cli.show import say
-from leafscar.config import explicit_reserve_tokens, read_settings
+from leafscar.config import read_settings
 from leafscar.errors import LeafscarError, SessionError
 from leafscar.replay import DEFAULT_POLICIES, Options, ReplayResult, find_sessions, replay_files
 from leafscar.replay.rows import policy_of
@@ -59,9 +59,7 @@ def replay_command(
         policies=tuple(dict.fromkeys(policies)) or DEFAULT_POLICIES,
         model=model,
         window=window,
-        shed=shed_settings(settings),
-        reserve_tokens=explicit_reserve_tokens(settings),
-        window_cap=settings.leafscar.window_cap,
+        settings=settings,
     )
     result = replay_files(find_sessions(paths), options, __version__)
     if json_out == "-":
@@ -72,7 +70,7 @@ def replay_command(
     if json_out not in (None, "-"):
         _write(Path(json_out), _json(result))
     if html_out is not None:
-        _write(html_out, render_html(result))
+        _write(html_out, render_html(result, command=shlex.join(["leafscar", *sys.argv[1:]])))
         say(f"report: {html_out}", err=json_out == "-")
     if not result.sessions:
         raise click.exceptions.Exit(1)

@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from leafscar.config import Settings, parse_pairs, plain, read_settings, shown, write_settings
+from leafscar.cli.show import say
+from leafscar.config import Settings, current_folder, parse_pairs, plain, read_settings, shown, write_settings
+from leafscar.engine import parse_policy
 from leafscar.errors import SettingsError
 
 __all__ = ["NO_SESSION", "settings_command", "settings_data", "settings_lines"]
@@ -18,7 +20,7 @@ NO_SESSION = "no prune yet; last gate: none (no session is attached)"
 """The state of a command that stands alone; a host puts its own session's state in its place."""
 
 _AUTO = frozenset({"pruning.minResultTokens", "pruning.protectCurrentTurn"})
-_FIXED_POLICIES = frozenset({"classic", "source"})
+_NO_EFFECT = frozenset({"leafscar.shedArguments", "leafscar.continuity"})
 
 
 @click.command("settings")
@@ -34,20 +36,19 @@ def settings_command(pairs: tuple[str, ...], cwd: Path | None, *, as_json: bool)
 
     Pairs go to the project's .pi/settings.json when there is one, else to the user's own settings.json. Keys:
     enabled, minResultTokens, protectCurrentTurn, and leafscar's policy, pins, neverPrune.tools, neverPrune.paths,
-    windowCap, prompts, boundThinking, shedArguments, continuity.
+    windowCap, prompts, boundThinking, and, with no effect yet, shedArguments and continuity.
     """
-    folder = cwd or Path.cwd()
     try:
-        settings, saved = _apply(folder, pairs)
+        settings, saved = _apply(cwd or current_folder(), pairs)
     except SettingsError as error:
         _complain(error.problems)
         raise click.exceptions.Exit(error.exit_code) from error
     _complain(settings.problems)
     if as_json:
-        click.echo(json.dumps(settings_data(settings, saved=saved), indent=2))
+        say(json.dumps(settings_data(settings, saved=saved), indent=2))
         return
     for line in settings_lines(settings, saved=saved):
-        click.echo(line)
+        say(line)
 
 
 def _apply(folder: Path, pairs: Sequence[str]) -> tuple[Settings, Path | None]:
@@ -59,7 +60,7 @@ def _apply(folder: Path, pairs: Sequence[str]) -> tuple[Settings, Path | None]:
 
 def _complain(problems: Sequence[str]) -> None:
     for problem in problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
 
 
 def settings_lines(settings: Settings, *, state: str = NO_SESSION, saved: Path | None = None) -> list[str]:
@@ -95,7 +96,8 @@ class _Row(msgspec.Struct, frozen=True):
         """Value and source as a person reads them."""
         if self.source == "auto":
             return "auto (not set)", ""
-        return plain(self.value) if isinstance(self.value, str) else shown(self.value), f"({self.source})"
+        source = f"({self.source}) (no effect yet)" if self.key in _NO_EFFECT else f"({self.source})"
+        return plain(self.value) if isinstance(self.value, str) else shown(self.value), source
 
 
 def _rows(settings: Settings) -> list[_Row]:
@@ -104,7 +106,7 @@ def _rows(settings: Settings) -> list[_Row]:
 
 def _row(settings: Settings, key: str, value: object) -> _Row:
     source = settings.sources.get(key, "default")
-    if source == "default" and key in _AUTO and settings.leafscar.policy not in _FIXED_POLICIES:
+    if source == "default" and key in _AUTO and parse_policy(settings.leafscar.policy).own_rules:
         return _Row(key, None, "auto")
     return _Row(key, value, source)
 

@@ -1,4 +1,4 @@
-"""Make a list sendable: abandoned responses are settled, calls without an answer get one, pairs are checked.
+"""Make a list sendable: abandoned responses are settled, failed ones left out, pairs made whole and checked.
 
 Stored messages stay as they are; this runs on every list that is sent (docs/compaction.md).
 """
@@ -11,29 +11,29 @@ from typing import Any
 from msgspec.structs import replace
 
 from leafscar.errors import BrokenPair
-from leafscar.model import Assistant, MessageLike, Part, Text, Thinking, ToolCall, ToolResult, User, as_message
+from leafscar.model import Assistant, MessageLike, Part, Text, Thinking, ToolCall, ToolResult, as_message
 from leafscar.model.messages import parts_of, tool_calls
 
 __all__ = ["NO_RESULT", "answer_orphans", "check_pairs", "gather_results", "settle", "settle_abandoned"]
 
 NO_RESULT = "No result provided"
 """Text of the error result that an unanswered call gets."""
-_NEVER_SENT = ("aborted", "error")
 
 
 def settle(messages: Sequence[MessageLike]) -> list[MessageLike]:
-    """Settle abandoned responses, bring late results to their calls, answer the calls that nothing answers."""
-    return answer_orphans(gather_results([settle_abandoned(message) for message in messages]))
+    """Make every pair whole: a call is followed by its one result, and what never reached a provider stays out."""
+    settled = map(settle_abandoned, messages)
+    return answer_orphans(gather_results([message for message in settled if not _failed(message)]))
 
 
 def gather_results(messages: Sequence[MessageLike]) -> list[MessageLike]:
-    """Put each result right after the response that called, before anything that came in between."""
+    """Put each result right after the response that called; one that no call waits for (any more) is left out."""
     groups: list[list[MessageLike]] = []
     owner: dict[str, list[MessageLike]] = {}
     for message in messages:
         typed = as_message(message)
-        if isinstance(typed, ToolResult) and typed.tool_call_id in owner:
-            owner[typed.tool_call_id].append(message)
+        if isinstance(typed, ToolResult):
+            owner.pop(typed.tool_call_id, []).append(message)
             continue
         groups.append([message])
         owner.update(dict.fromkeys(_sent_calls(typed), groups[-1]))
@@ -59,16 +59,16 @@ def settle_abandoned(message: MessageLike) -> MessageLike:
 
 
 def answer_orphans(messages: Sequence[MessageLike]) -> list[MessageLike]:
-    """Put an error result after each call that has none, before the next user or assistant message."""
+    """Put an error result after each call that has none right after it; late ones are ``gather_results``'s to bring."""
     answered: list[MessageLike] = []
     open_calls: dict[str, ToolCall] = {}
     for message in messages:
         typed = as_message(message)
-        if isinstance(typed, User | Assistant):
+        if isinstance(typed, ToolResult):
+            open_calls.pop(typed.tool_call_id, None)
+        else:
             answered += _results(open_calls, message)
             open_calls = _sent_calls(typed)
-        elif isinstance(typed, ToolResult):
-            open_calls.pop(typed.tool_call_id, None)
         answered.append(message)
     return answered + _results(open_calls, messages[-1] if messages else None)
 
@@ -89,6 +89,11 @@ def check_pairs(messages: Sequence[MessageLike]) -> None:
         raise BrokenPair(tuple(dict.fromkeys(broken)))
 
 
+def _failed(message: MessageLike) -> bool:
+    typed = as_message(message)
+    return isinstance(typed, Assistant) and typed.failed
+
+
 def _is_worth_keeping(part: Part) -> bool:
     match part:
         case Text(text=text) | Thinking(thinking=text):
@@ -105,7 +110,7 @@ def _kept_raw(content: Any, kept: Sequence[int]) -> Any:
 
 def _sent_calls(message: object) -> dict[str, ToolCall]:
     """Calls that a provider sees; those of an unsettled response never reach it."""
-    if not isinstance(message, Assistant) or message.stop_reason in _NEVER_SENT:
+    if not isinstance(message, Assistant) or message.failed:
         return {}
     return {call.id: call for call in tool_calls(message)}
 

@@ -1,37 +1,48 @@
 """Settings files: the project's and the user's, read, merged, checked and written (docs/settings.md)."""
 
-from leafscar.config._files import MAX_BYTES, SettingsPaths, Written, read_settings, settings_paths, write_settings
+from leafscar.config._files import (
+    MAX_BYTES,
+    SettingsPaths,
+    Written,
+    current_folder,
+    read_settings,
+    settings_paths,
+    write_settings,
+)
 from leafscar.config._json import plain, shown
-from leafscar.config._keys import POLICIES, parse_pairs
+from leafscar.config._keys import parse_pairs
 from leafscar.config._merge import (
-    CompactionSettings,
+    CompactionSection,
     Layer,
     NeverPrune,
-    OwnSettings,
-    PruningSettings,
+    OwnSection,
+    PruningSection,
     Settings,
     Source,
+    explicit_keep_recent_tokens,
     explicit_reserve_tokens,
-    keep_recent_tokens,
     merge_settings,
     reserve_tokens,
 )
+from leafscar.config._policies import POLICIES, parse_fraction
 
 __all__ = [
     "MAX_BYTES",
     "POLICIES",
-    "CompactionSettings",
+    "CompactionSection",
     "Layer",
     "NeverPrune",
-    "OwnSettings",
-    "PruningSettings",
+    "OwnSection",
+    "PruningSection",
     "Settings",
     "SettingsPaths",
     "Source",
     "Written",
+    "current_folder",
+    "explicit_keep_recent_tokens",
     "explicit_reserve_tokens",
-    "keep_recent_tokens",
     "merge_settings",
+    "parse_fraction",
     "parse_pairs",
     "plain",
     "read_settings",

@@ -17,7 +17,8 @@ from leafscar.config._lock import locked
 from leafscar.config._merge import Layer, Settings, Source, merge_settings, patched
 from leafscar.errors import SettingsError
 
-__all__ = ["MAX_BYTES", "SettingsPaths", "Written", "read_settings", "settings_paths", "write_settings"]
+__all__ = ["MAX_BYTES", "SettingsPaths", "Written"]
+__all__ += ["current_folder", "read_settings", "settings_paths", "write_settings"]
 
 MAX_BYTES = 1024 * 1024
 """Size limit of a settings file in bytes."""
@@ -35,6 +36,14 @@ class Written(Struct, frozen=True, kw_only=True):
 
     path: Path
     settings: Settings
+
+
+def current_folder() -> Path:
+    """Give the folder that a command runs in; raises SettingsError when it is gone or closed to us."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise SettingsError(f"cannot read the current folder: {_why(error)}; go to one that exists") from error
 
 
 def settings_paths(

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Self, TypeAlias
 
+from leafscar._plain import escape, escaped
+
 __all__ = ["MAX_DEPTH", "Json", "Number", "dumps", "loads", "plain", "shown"]
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
@@ -18,7 +20,6 @@ MAX_DEPTH = 64
 _SHOWN_LIMIT = 200
 _LONGEST_INT = 300
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Number(float):
@@ -54,10 +55,10 @@ def shown(value: object) -> str:
 
 
 def plain(text: str) -> str:
-    """Give ``text`` with control and direction characters escaped, cut after 200 characters."""
+    """Give ``text`` on one line, safe in a terminal, cut after 200 characters."""
     if len(text) > _SHOWN_LIMIT:
         text = text[:_SHOWN_LIMIT] + "…"
-    return _UNPRINTABLE.sub(_escape, text)
+    return escaped(text)
 
 
 def _integer(text: str) -> int | Number:
@@ -84,7 +85,7 @@ def _render(value: object, newline: str) -> str:
         case Number():
             return value.text
         case str():
-            return _SURROGATE.sub(_escape, json.dumps(value, ensure_ascii=False))
+            return _SURROGATE.sub(lambda half: escape(half[0]), json.dumps(value, ensure_ascii=False))
         case dict():
             return _wrap("{}", _members(value, newline), newline)  # pyright: ignore[reportUnknownArgumentType]
         case list() | tuple():
@@ -108,7 +109,3 @@ def _wrap(ends: str, items: list[str], newline: str) -> str:
         return ends
     inner = newline and newline + "  "
     return ends[0] + inner + f",{inner}".join(items) + newline + ends[1]
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"

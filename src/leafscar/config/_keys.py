@@ -10,21 +10,18 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from leafscar.config._json import Json, loads, plain, shown
+from leafscar.config._policies import POLICIES, is_policy
 from leafscar.errors import SettingsError
 
-__all__ = ["COMPACTION", "EDITABLE", "OWN", "POLICIES", "PRUNING", "TOKENS", "Key", "Kind", "Value"]
+__all__ = ["COMPACTION", "EDITABLE", "OWN", "PRUNING", "TOKENS", "Key", "Kind", "Value"]
 __all__ += ["checked_pairs", "nearest", "parse_pairs"]
 
 Value: TypeAlias = bool | int | str | tuple[str, ...]
 """A setting that passed its check."""
 
-POLICIES = ("none", "compaction", "classic", "source", "balanced", "fewest-cuts", "thrifty")
-"""Names that ``policy`` takes; ``compaction`` may carry a fraction of the window, as in ``compaction:0.8``."""
-
 _MAX_SAFE = 2**53 - 1
 _BOUND = ("off", "drop_block", "strip")
 _DIGITS = re.compile("0*([1-9][0-9]{0,15})")
-_FRACTION = re.compile(r"compaction:([0-9]{0,3}(?:\.[0-9]{1,9})?)")
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -84,11 +81,7 @@ def _texts(value: object) -> tuple[str, ...] | None:
 
 
 def _policy(value: object) -> str | None:
-    if not isinstance(value, str):
-        return None
-    match = _FRACTION.fullmatch(value)
-    known = value in POLICIES or (match is not None and match[1] != "" and 0 < float(match[1]) <= 1)
-    return value if known else None
+    return value if isinstance(value, str) and is_policy(value) else None
 
 
 def _prompts(value: object) -> str | None:

@@ -13,8 +13,8 @@ from leafscar.config._json import Json, plain, shown
 from leafscar.config._keys import COMPACTION, OWN, PRUNING, TOKENS, Key, Value, nearest
 from leafscar.errors import SettingsError
 
-__all__ = ["CompactionSettings", "Layer", "NeverPrune", "OwnSettings", "PruningSettings", "Settings", "Source"]
-__all__ += ["explicit_reserve_tokens", "keep_recent_tokens", "merge_settings", "patched", "reserve_tokens"]
+__all__ = ["CompactionSection", "Layer", "NeverPrune", "OwnSection", "PruningSection", "Settings", "Source"]
+__all__ += ["explicit_keep_recent_tokens", "explicit_reserve_tokens", "merge_settings", "patched", "reserve_tokens"]
 
 Source: TypeAlias = Literal["default", "global", "project"]
 """Where a value comes from."""
@@ -22,23 +22,23 @@ Source: TypeAlias = Literal["default", "global", "project"]
 _MOST_PROBLEMS = 50
 
 
-class PruningSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+class PruningSection(Struct, frozen=True, kw_only=True, rename="camel"):
     """Section ``pruning``: exactly the three keys that every host shares."""
 
     enabled: bool = True
     min_result_tokens: int = 1000
-    """The smallest tool output, in tokens, that may be shed."""
+    """Tool outputs of this many tokens or fewer stay raw."""
     protect_current_turn: bool = True
 
 
-class CompactionSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+class CompactionSection(Struct, frozen=True, kw_only=True, rename="camel"):
     """Section ``compaction``, which is pi's: read here, never written."""
 
     enabled: bool = True
     reserve_tokens: int = 16384
     """Tokens of the window kept free for the answer; ask ``reserve_tokens()``, which knows the model."""
     keep_recent_tokens: int = 20000
-    """Tokens at the end that a cut keeps; ask ``keep_recent_tokens()``, which knows the model."""
+    """Tokens at the end that a cut keeps; ask ``explicit_keep_recent_tokens()``, which knows the model."""
     reserve_overrides: dict[str, int] = {}
     """Reserve in tokens by ``provider/id``."""
     keep_recent_overrides: dict[str, int] = {}
@@ -54,7 +54,7 @@ class NeverPrune(Struct, frozen=True, kw_only=True):
     """Glob patterns for the path that a tool was called with."""
 
 
-class OwnSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+class OwnSection(Struct, frozen=True, kw_only=True, rename="camel"):
     """Section ``leafscar``."""
 
     policy: str = "balanced"
@@ -68,18 +68,19 @@ class OwnSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     """``own``, or ``pi:PATH`` to take the summariser's texts from an installed pi."""
     bound_thinking: Literal["off", "drop_block", "strip"] = "off"
     shed_arguments: bool = False
+    """No effect yet."""
     continuity: bool | None = None
-    """None: nobody chose, the host's own default holds."""
+    """None: nobody chose, the host's own default holds. No effect yet."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     """Both files merged with the defaults."""
 
-    pruning: PruningSettings = PruningSettings()
+    pruning: PruningSection = PruningSection()
     pruning_set: frozenset[str] = frozenset()
     """Keys of ``pruning`` that a file sets to a usable value; the others are *auto* outside ``classic``."""
-    compaction: CompactionSettings = CompactionSettings()
-    leafscar: OwnSettings = OwnSettings()
+    compaction: CompactionSection = CompactionSection()
+    leafscar: OwnSection = OwnSection()
     sources: Mapping[str, Source] = {}
     """Where each value comes from, by dotted key."""
     problems: tuple[str, ...] = ()
@@ -117,10 +118,10 @@ def merge_settings(project: Layer, global_: Layer) -> Settings:
     problems = [line for layer in layers for line in (*layer.problems, *_section_faults(layer))]
     problems += [line for found in everything for line in found.problems]
     return Settings(
-        pruning=msgspec.convert(_section(pruning), PruningSettings),
+        pruning=msgspec.convert(_section(pruning), PruningSection),
         pruning_set=frozenset(found.key.name for found in pruning if found.source != "default"),
-        compaction=msgspec.convert({**_section(compaction), **overrides}, CompactionSettings),
-        leafscar=msgspec.convert(_section(own), OwnSettings),
+        compaction=msgspec.convert({**_section(compaction), **overrides}, CompactionSection),
+        leafscar=msgspec.convert(_section(own), OwnSection),
         sources={found.key.dotted: found.source for found in everything},
         problems=_capped(list(dict.fromkeys(problems))),
         project_path=project.path,
@@ -130,11 +131,9 @@ def merge_settings(project: Layer, global_: Layer) -> Settings:
 
 def explicit_reserve_tokens(settings: Settings, model: str | None = None) -> int | None:
     """Reserve in tokens that the files state for ``model`` (``provider/id``); None when they state none."""
-    override = settings.compaction.reserve_overrides.get(model or "")
-    if override is not None:
-        return override
-    stated = settings.sources.get("compaction.reserveTokens", "default") != "default"
-    return settings.compaction.reserve_tokens if stated else None
+    section = settings.compaction
+    stated = section.reserve_tokens if _is_stated(settings, "compaction.reserveTokens") else None
+    return section.reserve_overrides.get(model or "", stated)
 
 
 def reserve_tokens(settings: Settings, model: str | None = None) -> int:
@@ -142,9 +141,15 @@ def reserve_tokens(settings: Settings, model: str | None = None) -> int:
     return settings.compaction.reserve_overrides.get(model or "", settings.compaction.reserve_tokens)
 
 
-def keep_recent_tokens(settings: Settings, model: str | None = None) -> int:
-    """Tokens that a cut keeps for ``model`` (``provider/id``): its override, else the plain value, else 20,000."""
-    return settings.compaction.keep_recent_overrides.get(model or "", settings.compaction.keep_recent_tokens)
+def explicit_keep_recent_tokens(settings: Settings, model: str | None = None) -> int | None:
+    """Tokens to keep at a cut that the files state for ``model`` (``provider/id``); None when they state none."""
+    section = settings.compaction
+    stated = section.keep_recent_tokens if _is_stated(settings, "compaction.keepRecentTokens") else None
+    return section.keep_recent_overrides.get(model or "", stated)
+
+
+def _is_stated(settings: Settings, key: str) -> bool:
+    return settings.sources.get(key, "default") != "default"
 
 
 def patched(data: dict[str, Json], patch: Mapping[tuple[str, ...], Json]) -> dict[str, Json]:

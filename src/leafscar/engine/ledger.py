@@ -141,7 +141,7 @@ class Ledger:
                 self._user(position)
             case Assistant() as message:
                 self.calls.update((call.id, call) for call in tool_calls(message))
-                if message.stop_reason not in ("error", "aborted"):
+                if not message.failed:
                     self.last_response = position
             case ToolResult() | BashExecution():
                 self._output(position, item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
+from leafscar.config import parse_fraction
 from leafscar.errors import PolicyError
 
 __all__ = ["DEFAULT_POLICY", "POLICIES", "Policy", "parse_policy"]
@@ -108,10 +109,7 @@ def parse_policy(name: str) -> Policy:
 
 
 def _fraction(text: str, name: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1:
+    value = parse_fraction(text)
+    if value is None:
         raise PolicyError(f"{name!r}: the fraction is a number above 0 and at most 1, like compaction:0.70", name=name)
     return value

@@ -218,7 +218,7 @@ class Tracker:
             self._reports[entry.id] = self._reported.total
             self._reported = None
         tokens = self._reports.get(entry.id) if stated is None else stated
-        usable = message.stop_reason not in ("error", "aborted") and tokens is not None and 0 < tokens < math.inf
+        usable = not message.failed and tokens is not None and 0 < tokens < math.inf
         return tokens if usable else None
 
     def _read(self, entry: Entry, tokens: float, places: Mapping[str, int] | None) -> None:

@@ -116,6 +116,11 @@ class Assistant(_Message, frozen=True, tag="assistant", kw_only=True):
     model: str | None = None
     api: str | None = None
 
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error or was stopped, so that no request holds it as it is."""
+        return self.stop_reason in ("error", "aborted")
+
 
 class ToolResult(_Message, frozen=True, tag="toolResult", kw_only=True):
     """The answer to one tool call."""

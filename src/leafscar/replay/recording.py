@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from leafscar.compaction import project_context
 from leafscar.model import Assistant, Entry, Usage
 from leafscar.model.shapes import as_mapping, as_number
 from leafscar.session import Session
 
-__all__ = ["RecordedRequest", "Recording", "read_recording"]
+__all__ = ["RecordedRequest", "Recording", "read_recording", "stated_cost"]
 
 _PLAUSIBLE_MS = 1e11
 """Message timestamps below it are no milliseconds since 1970 (old recordings number their messages)."""
@@ -26,7 +27,7 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     entry: Entry
     message: Assistant
     at: float | None
-    """Seconds since the first request; None when the recording does not say."""
+    """Seconds since the recording ``started``; None when the recording does not say."""
     usage: Usage | None
     """As reported; None when nothing was."""
     stated_cost: float | None
@@ -53,48 +54,75 @@ class Recording(Struct, frozen=True, kw_only=True):
     requests: Sequence[RecordedRequest]
     cuts: Sequence[int]
     """Positions of the recorded cuts on the path."""
+    started: float | None
+    """Time of the first request that has one, in seconds since 1970; None when the recording does not say."""
     provider: str | None
+    """Of the newest request; in a branch without any, what the branch was set to."""
     model: str | None
     api: str | None
     notes: Sequence[str]
     """What of the session is not replayed, in sentences."""
 
 
-def read_recording(session: Session) -> Recording:
-    """Read the branch that a session stands on."""
-    path = session.branch()
-    requests = list(_requests(path))
-    last = requests[-1].message if requests else None
+def read_recording(session: Session, leaf: str | None = None) -> Recording:
+    """Read the branch that ends at the entry ``leaf`` (default: where the session stands).
+
+    Raises :class:`BadReference` when there is no such entry.
+    """
+    path = session.branch(leaf)
+    answers = list(_answers(path))
+    started = next((moment for *_, moment in answers if moment is not None), None)
+    requests = [_request(path, *answer, number, started) for number, answer in enumerate(answers, 1)]
+    provider, model, api = _model(path, requests)
     return Recording(
         session=session,
         path=path,
         requests=requests,
         cuts=[at for at, entry in enumerate(path) if entry.type == "compaction"],
-        provider=last.provider if last else None,
-        model=last.model if last else None,
-        api=last.api if last else None,
+        started=started,
+        provider=provider,
+        model=model,
+        api=api,
         notes=list(_notes(session, path, requests)),
     )
 
 
-def _requests(path: Sequence[Entry]) -> Iterable[RecordedRequest]:
-    number, start = 0, None
+def stated_cost(usage: object) -> float | None:
+    """Dollars that the host wrote into a usage object of a session; None when it wrote none."""
+    cost = as_mapping((as_mapping(usage) or {}).get("cost")) or {}
+    return as_number(cost.get("total"))
+
+
+def _answers(path: Sequence[Entry]) -> Iterable[tuple[int, Assistant, float | None]]:
+    """Position, response and time (seconds since 1970) of every request."""
     for position, entry in enumerate(path):
         message = entry.message if entry.type == "message" else None
-        if not isinstance(message, Assistant) or not _was_answered(message):
-            continue
-        number += 1
-        moment = _seconds(entry, message)
-        start = moment if start is None else start
-        yield RecordedRequest(
-            number=number,
-            position=position,
-            entry=entry,
-            message=message,
-            at=None if moment is None or start is None else max(0.0, moment - start),
-            usage=message.usage,
-            stated_cost=_stated_cost(entry),
-        )
+        if isinstance(message, Assistant) and _was_answered(message):
+            yield position, message, _seconds(entry, message)
+
+
+def _request(
+    path: Sequence[Entry], position: int, message: Assistant, moment: float | None, number: int, started: float | None
+) -> RecordedRequest:
+    entry = path[position]
+    return RecordedRequest(
+        number=number,
+        position=position,
+        entry=entry,
+        message=message,
+        at=None if moment is None or started is None else max(0.0, moment - started),
+        usage=message.usage,
+        stated_cost=stated_cost((entry.message_data or {}).get("usage")),
+    )
+
+
+def _model(path: Sequence[Entry], requests: Sequence[RecordedRequest]) -> tuple[str | None, str | None, str | None]:
+    """Provider, model and interface of the branch."""
+    if requests:
+        last = requests[-1].message
+        return last.provider, last.model, last.api
+    chosen = project_context(path).model
+    return (chosen.provider, chosen.model_id, None) if chosen else (None, None, None)
 
 
 def _was_answered(message: Assistant) -> bool:
@@ -110,12 +138,8 @@ def _seconds(entry: Entry, message: Assistant) -> float | None:
     return None if stamp is None else stamp / 1000
 
 
-def _stated_cost(entry: Entry) -> float | None:
-    usage = as_mapping((entry.message_data or {}).get("usage")) or {}
-    return as_number((as_mapping(usage.get("cost")) or {}).get("total"))
-
-
 def _notes(session: Session, path: Sequence[Entry], requests: Sequence[RecordedRequest]) -> Iterable[str]:
+    yield from session.unknown
     assistants = [entry for entry in path if entry.type == "message" and isinstance(entry.message, Assistant)]
     failed = len(assistants) - len(requests)
     if failed:

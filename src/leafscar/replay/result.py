@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from leafscar.replay.numbers import margin_of
+
 __all__ = ["Assumption", "CutMark", "Moment", "PolicyResult", "ReplayResult", "SessionResult"]
 
 
@@ -99,6 +101,8 @@ class PolicyResult(Struct, frozen=True, kw_only=True):
     """Requests larger than the window: no provider would have taken them."""
     notes: list[str]
     """Sentences for this row: control was off and why, the loop breaker, …"""
+    off: list[str] = []
+    """Sentences: what of the policy the settings, or the model, did not let happen."""
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
@@ -137,6 +141,11 @@ class SessionResult(Struct, frozen=True, kw_only=True):
     """Sentences: what would not help here, and why."""
     verdict: str
     """The result in one sentence."""
+
+    @property
+    def margin(self) -> float | None:
+        """Share that a difference must exceed to be claimed; None when the error is unknown."""
+        return margin_of(self.error)
 
 
 class ReplayResult(Struct, frozen=True, kw_only=True):

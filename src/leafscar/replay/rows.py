@@ -12,7 +12,7 @@ from leafscar.estimate import estimate_tokens
 from leafscar.model import as_usage
 from leafscar.model.shapes import as_mapping, as_number
 from leafscar.replay.prices import Bill, recorded_bill
-from leafscar.replay.recording import RecordedRequest
+from leafscar.replay.recording import RecordedRequest, stated_cost
 from leafscar.replay.result import CutMark, Moment, PolicyResult
 from leafscar.replay.simulate import Run, Setup, simulate
 
@@ -37,7 +37,18 @@ def policy_of(name: str) -> Policy:
 def virtual_row(setup: Setup, name: str) -> PolicyResult:
     """Run one policy; ratio and saving are filled in where the rows are compared."""
     policy = policy_of(name)
-    return _row(name, simulate(setup, policy), lines_of(setup.facts, policy), setup.facts.window or 0)
+    row = _row(name, simulate(setup, policy), lines_of(setup.facts, policy), setup.facts.window or 0)
+    return structs.replace(row, off=list(_switched_off(setup.facts, policy)))
+
+
+def _switched_off(facts: Facts, policy: Policy) -> Iterable[str]:
+    """What of a policy the settings, or the model, do not let happen."""
+    if policy.sheds != "never" and not facts.pruning_enabled:
+        yield "nothing was shed: pruning.enabled is false"
+    elif policy.sheds != "never" and facts.bound_thinking and facts.thinking_way == "off":
+        yield "nothing was shed: this model binds its thinking, and leafscar.boundThinking is off"
+    if policy.cuts != "never" and not facts.compaction_enabled:
+        yield "nothing was cut: compaction.enabled is false"
 
 
 def modelled_row(setup: Setup) -> PolicyResult:
@@ -162,10 +173,10 @@ def _recorded_cuts(setup: Setup) -> Iterable[CutMark]:
         entry = recording.path[at]
         after = recording.requests[number - 1] if number <= len(recording.requests) else None
         size = estimate_tokens(entry.message) * setup.sizes.k if entry.message else 0
-        before = entry.get("tokensBefore")
+        before = as_number(entry.get("tokensBefore"))
         yield CutMark(
             request=number,
-            before=before if isinstance(before, int | float) else 0,
+            before=before or 0,
             after=after.prompt if after else None,
             summary_tokens=size,
             summariser_input=spent.input,
@@ -188,13 +199,12 @@ def _recorded_summary(setup: Setup, at: int) -> tuple[Bill, bool]:
     usage = as_usage(fields)
     if fields is None or usage is None:
         return Bill(), False
-    stated = as_number((as_mapping(fields.get("cost")) or {}).get("total"))
     earlier = [request for request in setup.recording.requests if request.position < at]
     tariff = setup.tariffs.of(earlier[-1].message) if earlier else setup.tariffs.main
-    return recorded_bill(usage, tariff.prices, tariff.cache, stated=stated), True
+    return recorded_bill(usage, tariff.prices, tariff.cache, stated=stated_cost(fields)), True
 
 
 def _unrecorded(summaries: Sequence[_Summary]) -> Iterable[str]:
-    count = sum(not stated for _, _, stated in summaries)
-    if count:
-        yield f"{count} {'summary was' if count == 1 else 'summaries were'} written by calls that it does not record"
+    silent = sum(not stated for _, _, stated in summaries)
+    if silent:
+        yield f"{silent} {'summary was' if silent == 1 else 'summaries were'} written by calls that it does not record"

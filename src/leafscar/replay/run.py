@@ -8,10 +8,10 @@ from statistics import median
 
 from msgspec import Struct, structs
 
-from leafscar.engine import Facts, ShedSettings
+from leafscar.config import Settings
 from leafscar.errors import LeafscarError, SessionError
 from leafscar.estimate import estimate_tokens
-from leafscar.model.facts import binds_thinking
+from leafscar.replay.facts import cut_settings, facts_of, shed_settings, window_of
 from leafscar.replay.prices import Prices
 from leafscar.replay.recording import Recording, read_recording
 from leafscar.replay.result import Assumption, PolicyResult, ReplayResult, SessionResult
@@ -20,8 +20,9 @@ from leafscar.replay.simulate import Setup
 from leafscar.replay.sizes import Sizes, measure_sizes
 from leafscar.replay.tariffs import tariffs_of
 from leafscar.replay.verdict import compare, cost_ratio, not_helped, run_verdict, session_verdict
-from leafscar.replay.window import RecordedCut, Window, resolve_window
+from leafscar.replay.window import Window
 from leafscar.session import Session, load
+from leafscar.session.foreign import is_recording
 
 __all__ = ["DEFAULT_POLICIES", "Options", "find_sessions", "replay_files", "replay_session"]
 
@@ -30,6 +31,8 @@ DEFAULT_POLICIES = (RECORDED, NEVER_CUT, "compaction", "classic", "balanced", "f
 
 _ASSUMED_SUMMARY = 1500
 """Tokens of a virtual summary in a session that records none."""
+
+_OTHER_SUFFIXES = (".json", ".md", ".traj")
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -40,20 +43,26 @@ class Options(Struct, frozen=True, kw_only=True):
     """Model to take window and prices of, instead of the recorded one."""
     window: int | None = None
     """Tokens."""
-    shed: ShedSettings = ShedSettings()
-    reserve_tokens: int | None = None
-    """``compaction.reserveTokens`` of the settings files; None when they do not say."""
-    window_cap: int | None = None
-    """``leafscar.windowCap``, in tokens."""
+    settings: Settings = Settings()
+    """What the settings files say."""
 
 
 def find_sessions(paths: Iterable[Path]) -> list[Path]:
-    """Session files among the given files and, sorted, in the given folders, each once; folders without any stay."""
+    """Session files among the given files and, sorted, in the given folders, each once; folders without any stay.
+
+    In a folder every ``.jsonl`` file counts, and of other files those that a reader recognises.
+    """
     found: dict[Path, Path] = {}
     for path in paths:
-        inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else []
+        inside = [each for each in sorted(path.rglob("*")) if _is_session(each)] if path.is_dir() else []
         found |= {each.resolve(): each for each in inside or [path]}
     return list(found.values())
+
+
+def _is_session(path: Path) -> bool:
+    if path.suffix == ".jsonl":
+        return path.is_file()
+    return path.suffix in _OTHER_SUFFIXES and is_recording(path)
 
 
 def replay_files(paths: Sequence[Path], options: Options, version: str) -> ReplayResult:
@@ -70,7 +79,7 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
 
 def _replay_path(path: Path, options: Options) -> SessionResult:
     if path.is_dir():
-        raise SessionError(path, "holds no .jsonl file", hint="name a folder of sessions")
+        raise SessionError(path, "holds no session file", hint="name a folder of sessions")
     return replay_session(load(path), options)
 
 
@@ -114,40 +123,23 @@ def replay_session(session: Session, options: Options) -> SessionResult:
     )
 
 
-def _window(recording: Recording, options: Options, prices: Prices | None) -> Window:
-    cuts = (recording.path[at].get("tokensBefore") for at in recording.cuts)
-    known = [RecordedCut(tokens_before=size) for size in cuts if isinstance(size, int | float) and size > 0]
-    readings = [request.prompt for request in recording.requests if request.prompt is not None]
-    return resolve_window(
-        flag=options.window,
-        cuts=() if options.model else known,
-        prices=prices,
-        readings=() if options.model else readings,
-        model=options.model or recording.model,
-    )
-
-
 def _on_own_terms(row: PolicyResult, recording: Recording, model: str) -> PolicyResult:
     note = f"the bill of {recording.model or 'an unknown model'} as it was; the other rows are priced as {model}"
     return structs.replace(row, notes=[*row.notes, note])
 
 
 def _setup(recording: Recording, sizes: Sizes, options: Options) -> tuple[Setup, Window]:
-    tariffs = tariffs_of(recording, options.model, _epoch(recording))
-    window = _window(recording, options, tariffs.main.prices)
+    settings, model = options.settings, options.model
+    tariffs = tariffs_of(recording, model)
+    window = window_of(recording, flag=options.window, model=model, prices=tariffs.main.prices)
     setup = Setup(
         recording=recording,
         sizes=sizes,
-        facts=Facts(
-            window=window.tokens,
-            cap=options.window_cap,
-            reserve_tokens=16_384 if options.reserve_tokens is None else options.reserve_tokens,
-            reserve_is_set=options.reserve_tokens is not None,
-            bound_thinking=binds_thinking(options.model or recording.model or ""),
-        ),
+        facts=facts_of(recording, settings, window=window.tokens, model=model),
         tariffs=tariffs,
         summary_tokens=_summary_tokens(recording, sizes),
-        shed=options.shed,
+        shed=shed_settings(settings),
+        cut=cut_settings(recording, settings, model=model),
     )
     return setup, window
 
@@ -155,18 +147,14 @@ def _setup(recording: Recording, sizes: Sizes, options: Options) -> tuple[Setup,
 def _summary_tokens(recording: Recording, sizes: Sizes) -> float:
     messages = [recording.path[at].message for at in recording.cuts]
     known = [estimate_tokens(message) * sizes.k for message in messages if message is not None]
-    return median(known) if known else _ASSUMED_SUMMARY
-
-
-def _epoch(recording: Recording) -> float | None:
-    stamp = recording.requests[0].message.timestamp / 1000
-    written = recording.requests[0].entry.timestamp_ms
-    return stamp if stamp > 1e8 else written / 1000 if written is not None else None  # noqa: PLR2004 - 1973
+    told = [size for size in known if size > 0]  # one that is encrypted, or not in the file, reads as nothing
+    return median(told) if told else _ASSUMED_SUMMARY
 
 
 def _error(recorded: PolicyResult, modelled: PolicyResult) -> float | None:
-    """Share by which the model misses the recorded bill; None when the recording does not tell its cache use."""
-    ratio = None if recorded.units is None else cost_ratio(modelled, recorded)
+    """Share by which the model misses the recorded bill; None when one of them tells of no cache."""
+    unlike = recorded.hit_ratio and not modelled.hit_ratio  # it was cached, and nothing is known of that cache
+    ratio = None if recorded.units is None or unlike else cost_ratio(modelled, recorded)
     return None if ratio is None else abs(ratio - 1)
 
 

@@ -42,7 +42,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     summary_tokens: float
     """Tokens that each answer of the summariser is assumed to have."""
     shed: ShedSettings = ShedSettings()
-    pins: tuple[str, ...] = ()
+    cut: CutSettings = CutSettings()
 
     @property
     def overhead(self) -> float:
@@ -103,7 +103,7 @@ class _Simulation:
             policy=policy,
             reference_for=setup.recording.session.reference_for,
             shed=setup.shed,
-            cut=CutSettings(pins=setup.pins),
+            cut=setup.cut,
             cache=CacheFacts(read=cache.read, write=cache.written, ttl=cache.ttl),
             sizer=setup.sizes,
             trust_entries=False,

@@ -34,15 +34,19 @@ class Tariffs(Struct, frozen=True, kw_only=True):
         return self.others.get((response.provider, response.model), self.main)
 
 
-def prices_of(recording: Recording, model: str | None, at: float | None = None) -> Prices | None:
-    """Prices of the recorded model, or of ``model``, which another provider than the recorded one may sell."""
+def prices_of(recording: Recording, model: str | None) -> Prices | None:
+    """Prices of the recorded model, or of ``model``, which another provider than the recorded one may sell.
+
+    They are those of the session's own time.
+    """
+    at = recording.started
     found = find_prices(recording.provider, model or recording.model, at=at)
     return found if found is not None or model is None else find_prices(None, model, at=at)
 
 
-def tariffs_of(recording: Recording, model: str | None, at: float | None) -> Tariffs:
-    """Look the models of a recording up, at the prices of ``at`` (seconds since 1970); ``model`` stands for all."""
-    prices = prices_of(recording, model, at)
+def tariffs_of(recording: Recording, model: str | None) -> Tariffs:
+    """Look the models of a recording up, at the prices of its time; ``model`` stands for all."""
+    prices = prices_of(recording, model)
     cache = cache_model_for(recording.provider, recording.api, model or recording.model, prices)
     main = Tariff(prices=prices, cache=cache)
     if model is not None:
@@ -50,9 +54,9 @@ def tariffs_of(recording: Recording, model: str | None, at: float | None) -> Tar
     answers = (request.message for request in recording.requests)
     used = {(answer.provider, answer.model): answer.api for answer in answers}
     used.pop((recording.provider, recording.model), None)
-    return Tariffs(main=main, others={key: _tariff(key[0], api, key[1], at) for key, api in used.items()})
+    return Tariffs(main=main, others={key: _tariff(*key, api, recording.started) for key, api in used.items()})
 
 
-def _tariff(provider: str | None, api: str | None, model: str | None, at: float | None) -> Tariff:
+def _tariff(provider: str | None, model: str | None, api: str | None, at: float | None) -> Tariff:
     prices = find_prices(provider, model, at=at)
     return Tariff(prices=prices, cache=cache_model_for(provider, api, model, prices))

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from leafscar.engine import DEFAULT_POLICY
+from leafscar.replay.numbers import count, is_told, margin_of, percent
 from leafscar.replay.result import PolicyResult, SessionResult
 from leafscar.replay.rows import NEVER_CUT
 
 __all__ = ["compare", "cost_ratio", "not_helped", "run_verdict", "session_verdict"]
-
-_LEAST_ERROR = 0.01
-_TENTHS_BELOW = 0.0995
 
 
 def compare(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None) -> list[PolicyResult]:
@@ -33,13 +31,8 @@ def _compared(row: PolicyResult, baseline: PolicyResult, error: float | None) ->
     if row.recorded:
         return structs.replace(row, ratio=None if ratio is None else 1.0)
     priced = baseline.cost is not None and row.cost is not None
-    saving = (baseline.cost or 0) - (row.cost or 0) if priced and _is_told(ratio, error) else None
+    saving = (baseline.cost or 0) - (row.cost or 0) if priced and is_told(ratio, margin_of(error)) else None
     return structs.replace(row, ratio=ratio, saving=saving)
-
-
-def _is_told(ratio: float | None, error: float | None) -> bool:
-    """Whether a ratio differs from 1 by more than the model's error, which must be known."""
-    return ratio is not None and error is not None and abs(1 - ratio) > max(error, _LEAST_ERROR)
 
 
 def session_verdict(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None, window: int) -> str:
@@ -49,7 +42,7 @@ def session_verdict(rows: Sequence[PolicyResult], baseline: PolicyResult, error:
     if chosen is None:
         return f"{len(baseline.moments)} requests, peak {peak:,.0f} of {window:,} tokens; no policy was compared"
     if not chosen.moves and not chosen.cuts and not baseline.cuts:
-        return f"nothing to gain: the context peaked at {_percent(peak / window)} of the window, {_why_idle(chosen)}"
+        return f"nothing to gain: the context peaked at {percent(peak / window)} of the window, {_why_idle(chosen)}"
     text = f"{chosen.policy} would have made {_acts(chosen, len(baseline.cuts))} and {_money(chosen, baseline, error)}"
     if baseline.over_window:
         text += f"; the session as it was had {_counted(baseline.over_window, 'request')} over this window"
@@ -68,6 +61,8 @@ def _why_idle(row: PolicyResult) -> str:
         return f"but {row.policy} does nothing here: control is off"
     if (row.peak or 0) <= line:
         return f"so {row.policy} would not have acted"
+    if row.off:
+        return f"but under {row.policy} {'; '.join(row.off)}"
     return f"but {row.policy} found nothing to shed or cut"
 
 
@@ -84,13 +79,13 @@ def _money(row: PolicyResult, baseline: PolicyResult, error: float | None) -> st
         return "cost an unknown amount"
     if error is None:
         return f"cost about {row.ratio:.2f}x by the cache model, which this recording cannot check"
-    if not _is_told(row.ratio, error):
-        return f"cost the same within the model's own error here ({_percent(max(error, _LEAST_ERROR))})"
+    if not is_told(row.ratio, margin_of(error)):
+        return f"cost the same within the model's own error here ({percent(margin_of(error))})"
     word = "less" if row.ratio < 1 else "more"
     dollars = (
         "" if row.saving is None or baseline.cost is None else f" (${abs(row.saving):.2f} of ${baseline.cost:.2f})"
     )
-    return f"cost about {_percent(abs(1 - row.ratio))} {word}{dollars}; the model is off by {_percent(error)} here"
+    return f"cost about {percent(abs(1 - row.ratio))} {word}{dollars}; the model is off by {percent(error)} here"
 
 
 def not_helped(rows: Sequence[PolicyResult], window: int, error: float | None) -> Iterable[str]:
@@ -100,12 +95,12 @@ def not_helped(rows: Sequence[PolicyResult], window: int, error: float | None) -
             continue
         if row.policy == NEVER_CUT:
             if row.over_window:
-                count = f"{row.over_window} of {len(row.moments)} requests"
-                yield f"{row.policy}: {count} would have been larger than the window; it is no way to run"
+                share = f"{row.over_window} of {len(row.moments)} requests"
+                yield f"{row.policy}: {share} would have been larger than the window; it is no way to run"
             continue
         if idle := _idle(row, window):
             yield f"{row.policy}: {idle}"
-        if row.ratio is not None and row.ratio > 1 and _is_told(row.ratio, error):
+        if row.ratio is not None and row.ratio > 1 and is_told(row.ratio, margin_of(error)):
             yield f"{row.policy}: dearer, {row.ratio:.2f}x the session as it was"
 
 
@@ -114,6 +109,8 @@ def _idle(row: PolicyResult, window: int) -> str | None:
     line = row.lines.get("shed", row.lines.get("threshold"))
     if line is None:
         return "it does nothing here: control is off" if row.policy != "none" else None
+    if row.off:
+        return "; ".join(row.off)
     if row.policy.startswith("compaction"):
         return None if row.cuts else _uncut(row, window)
     return None if row.moves else f"no output was shed, {_why_no_move(row, line)}"
@@ -148,7 +145,7 @@ def run_verdict(sessions: Sequence[SessionResult]) -> str:
         return f"{len(sessions)} sessions, no policy was compared"
     name = chosen[0][1].policy
     made, were = sum(len(row.cuts) for _, row in chosen), sum(session.cuts for session, _ in chosen)
-    told = [row.ratio or 1 for session, row in chosen if _is_told(row.ratio, session.error)]
+    told = [row.ratio or 1 for session, row in chosen if is_told(row.ratio, session.margin)]
     cheaper, dearer = sum(ratio < 1 for ratio in told), sum(ratio > 1 for ratio in told)
     return (
         f"{name} over {len(sessions)} sessions: {_counted(made, 'cut')} instead of {were}; {cheaper} cheaper, "
@@ -156,12 +153,5 @@ def run_verdict(sessions: Sequence[SessionResult]) -> str:
     )
 
 
-def _counted(count: int, word: str) -> str:
-    if not count:
-        return f"no {word}"
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def _percent(share: float) -> str:
-    """A share as the report prints it: one decimal below 10 %, no break before the sign."""
-    return f"{share * 100:,.{int(abs(share) < _TENTHS_BELOW)}f}\u00a0%"
+def _counted(number: int, word: str) -> str:
+    return count(number, word) if number else f"no {word}"

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import TypeGuard
+
+from leafscar.replay.numbers import UNKNOWN, count, known, percent
 
 __all__ = ["UNKNOWN", "count", "dollars", "inferred", "known", "percent", "places", "signed", "tick", "tokens"]
 
-UNKNOWN = "unknown"
-"""Stands wherever a number is not known; never 0, never blank."""
-
 _KILO, _MEGA, _CENT = 1_000, 1_000_000, 0.01
-
-
-def known(value: float | None) -> TypeGuard[float]:
-    """Whether there is a number to print: neither None nor NaN nor infinite."""
-    return value is not None and math.isfinite(value)
 
 
 def tokens(value: float | None) -> str:
@@ -57,20 +49,6 @@ def dollars(value: float | None, decimals: int = 2) -> str:
 def signed(text: str, value: float) -> str:
     """Put a plus before the text of a positive number."""
     return f"+{text}" if value > 0 else text
-
-
-def percent(share: float | None) -> str:
-    """Print a share of 1 as a percentage: one decimal below 10 %, none above; it never breaks before %."""
-    value = None if share is None else share * 100
-    if not known(value):
-        return UNKNOWN
-    text = f"{value:,.{int(abs(value) < 10 - 0.05)}f}"
-    return f"{'0.0' if text == '-0.0' else text}\u00a0%"
-
-
-def count(number: int, noun: str) -> str:
-    """Write ``1 cut``, ``2 cuts``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def inferred(text: str, *, when: bool) -> str:

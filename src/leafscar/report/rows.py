@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from leafscar.replay.numbers import is_within
 from leafscar.replay.result import PolicyResult, SessionResult
 from leafscar.report.numbers import UNKNOWN, dollars, inferred, known, percent, places, signed, tokens
 
-__all__ = ["WITHIN_ERROR", "Column", "Row", "columns_of", "is_priced", "margin_of", "rows_of", "trend_of"]
+__all__ = ["WITHIN_ERROR", "Column", "Row", "columns_of", "is_priced", "rows_of", "trend_of"]
 
 WITHIN_ERROR = "within model error"
 """Stands for a saving that the cache model's own error on the session could explain."""
-
-_LEAST_ERROR = 0.01  # as the verdict: a model is never trusted to less than this share
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -90,22 +89,12 @@ def _peak_is_inferred(policy: PolicyResult) -> bool:
 def _delta(policy: PolicyResult, session: SessionResult, decimals: int) -> str:
     if policy.policy == session.baseline:
         return "baseline"
-    if _within_error(policy, session):
+    if is_within(policy.ratio, session.margin):
         return WITHIN_ERROR
     parts = _difference(policy, decimals)
     text = parts[0] if len(parts) == 1 else f"{parts[0]} ({parts[1]})" if parts else UNKNOWN
     measured = policy.recorded and _baseline_is_recorded(session.policies, session.baseline)
     return inferred(text, when=not measured)
-
-
-def _within_error(policy: PolicyResult, session: SessionResult) -> bool:
-    margin = margin_of(session.error)
-    return known(policy.ratio) and known(margin) and abs(policy.ratio - 1) <= margin
-
-
-def margin_of(error: float | None) -> float | None:
-    """Share that a difference must exceed to be claimed; None when the error is unknown."""
-    return max(error, _LEAST_ERROR) if known(error) else None
 
 
 def _difference(policy: PolicyResult, decimals: int) -> list[str]:
@@ -123,6 +112,6 @@ def _baseline_is_recorded(policies: Sequence[PolicyResult], baseline: str) -> bo
 
 def trend_of(policy: PolicyResult, session: SessionResult) -> str:
     """``cheaper``, ``dearer``, or nothing where no difference may be claimed."""
-    if policy.policy == session.baseline or not known(policy.ratio) or _within_error(policy, session):
+    if policy.policy == session.baseline or not known(policy.ratio) or is_within(policy.ratio, session.margin):
         return ""
     return "cheaper" if policy.ratio < 1 else "dearer"

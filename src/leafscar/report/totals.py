@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from leafscar.replay.numbers import is_told, margin_of
 from leafscar.replay.result import Moment, PolicyResult, ReplayResult, SessionResult
 from leafscar.report.numbers import known
-from leafscar.report.rows import margin_of
 from leafscar.report.words import policies_of
 
 __all__ = ["Total", "total_of"]
@@ -94,8 +94,7 @@ def _total(parts: Sequence[PolicyResult], read: _Bill, error: float | None) -> P
     bill, base = read(policy), _add([_divided(read(part), part.ratio) for part in parts])
     if bill is None or not base:
         return policy
-    margin = margin_of(error)
-    told = margin is not None and abs(bill / base - 1) > margin
+    told = is_told(bill / base, margin_of(error))
     return replace(policy, ratio=bill / base, saving=base - bill if told and policy.cost is not None else None)
 
 

@@ -2,6 +2,6 @@
 
 from leafscar.session.recall import Recalled, recall
 from leafscar.session.session import Context, Session, load
-from leafscar.session.store import append, holders, save
+from leafscar.session.store import append, check_writable, holders, save
 
-__all__ = ["Context", "Recalled", "Session", "append", "holders", "load", "recall", "save"]
+__all__ = ["Context", "Recalled", "Session", "append", "check_writable", "holders", "load", "recall", "save"]

@@ -12,15 +12,18 @@ from msgspec import Struct
 from leafscar.compaction import ModelRef, Projection, project_context
 from leafscar.errors import AppendFailed, BadReference, SessionRefused
 from leafscar.formats.pi import Header, PiReader, Problem, content_problems, parse_header, read_head
+from leafscar.formats.reading import Reading
 from leafscar.model.entries import Entry, dump_line
 from leafscar.model.messages import Message
+from leafscar.session.foreign import ForeignEntries, read_foreign
 from leafscar.session.lines import Line, count_newlines, lines, opened
 from leafscar.session.tail import TailEntry, read_tail
 
 __all__ = ["Context", "Session", "load"]
 
 _BINARY_BYTES = 65_536
-_NAME_ONE = "name a pi session file (.jsonl)"
+_HEADER_BYTES = 16_384
+_NAME_ONE = "name a recording that `leafscar formats` lists"
 
 
 class Context(Sequence[Message]):
@@ -72,10 +75,17 @@ class _File(Struct, frozen=True):
 class Session:
     """One session, in a file or in memory only. Opening reads the live context; the rest is read when asked for."""
 
-    def __init__(self, header: Header | None, *, file: _File | None = None) -> None:
+    def __init__(self, header: Header | None, *, file: _File | None = None, reading: Reading | None = None) -> None:
         self.header = header
+        self.format = reading.format if reading else "pi"
+        """Name of the format that the file is in."""
+        self.unknown = reading.unknown if reading else ()
+        """Sentences: what a recording of another tool cannot tell."""
+        self.recorded_window = reading.window if reading else None
+        """Context window in tokens, where the recording states it."""
         self._file = file
-        self._reader: PiReader | None = None if file else PiReader(header)
+        self._foreign = ForeignEntries(reading) if reading else None
+        self._reader: PiReader | ForeignEntries | None = self._foreign or (None if file else PiReader(header))
         self._tail: list[TailEntry] | None = None
 
     @classmethod
@@ -130,6 +140,8 @@ class Session:
         """Give the entry on a 1-based physical line, else None; in memory, as if a header stood on line 1."""
         if self._file is None:
             return self.entries[line - 2] if 2 <= line < len(self.entries) + 2 else None  # noqa: PLR2004
+        if self._foreign is not None:
+            return self._foreign.first_on_line.get(line) if line else None
         return next((entry for entry in self.entries if entry.line == line), None)
 
     def branch(self, leaf: str | None = None) -> list[Entry]:
@@ -162,6 +174,8 @@ class Session:
         """Recall reference of an entry: ``#LINE`` in a file, its id in memory and where the file does not hold it."""
         if self._file is None:
             return entry.id
+        if self._foreign is not None:
+            return f"#{entry.line}" if entry.line and self.entry_at(entry.line) is entry else entry.id
         if not entry.line:
             self._number_tail()
         known = entry if entry.line else self.entry(entry.id)
@@ -175,6 +189,7 @@ class Session:
         if self._file is not None:
             raise AppendFailed(self._file.path, "entries of a file are not added in memory", hint="use append")
         reader = self._full()
+        assert isinstance(reader, PiReader), "a session without a file is pi's"
         count = len(reader.entries)
         reader.feed(raw or dump_line(data), count + 2)
         if len(reader.entries) == count:
@@ -210,7 +225,7 @@ class Session:
                 line, at = line + count_newlines(fd, at, found.offset), found.offset
                 found.entry.line = line
 
-    def _full(self) -> PiReader:
+    def _full(self) -> PiReader | ForeignEntries:
         if self._reader is None and self._file is not None:
             self._reader = _read_all(self._file, self.header)
         assert self._reader is not None
@@ -218,7 +233,7 @@ class Session:
 
 
 def load(path: str | os.PathLike[str]) -> Session:
-    """Open a pi session file, version 1 to 3, headerless ones for reading only.
+    """Open a pi session file, version 1 to 3, headerless ones for reading only, or a recording of another tool.
 
     Raises :class:`SessionRefused` for what is no session: missing, not a file, binary, empty, a version that is not
     read, nothing readable in it. A line over 128 MiB is refused when it is reached, which may be later.
@@ -232,6 +247,8 @@ def _open(path: Path, fd: int) -> Session:
     size = os.fstat(fd).st_size
     if size == 0:
         raise SessionRefused(path, "the file is empty", hint="name a session file with at least a header")
+    if not _begins_as_pi(fd) and (reading := read_foreign(path, fd, size)) is not None:
+        return Session(reading.header, file=_File(path, size, None), reading=reading)
     first = _first_object(path, fd, size)
     header = parse_header(first.raw, str(path), first.number)
     if header is not None:
@@ -240,6 +257,12 @@ def _open(path: Path, fd: int) -> Session:
     if all(entry.message is None for entry in session.entries):
         raise SessionRefused(path, "no session header and no message", line=first.number, hint=_NAME_ONE)
     return session
+
+
+def _begins_as_pi(fd: int) -> bool:
+    """Whether the first line is a header of pi's; a version that is not read is one too."""
+    head = read_head(os.pread(fd, _HEADER_BYTES, 0).split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf"))
+    return head is not None and head.type == "session"
 
 
 def _first_object(path: Path, fd: int, size: int) -> Line:

@@ -21,7 +21,7 @@ from leafscar.errors import AppendFailed, SessionBusy
 from leafscar.model.entries import Entry, dump_line
 from leafscar.session.session import Session, load
 
-__all__ = ["append", "holders", "new_id", "save"]
+__all__ = ["append", "check_writable", "holders", "new_id", "save"]
 
 _TRIES = 100
 
@@ -45,12 +45,20 @@ def append(
     if session.path is None:
         session.add(data, raw=line)
         return session
-    if session.header is None:
-        raise AppendFailed(session.path, "a session without a header is only read", hint="save it to a new file first")
-    if session.header.version != 3:  # noqa: PLR2004 - the one version that is written
-        raise AppendFailed(session.path, "only version 3 sessions are written", hint="open it once with pi")
+    check_writable(session)
     _append_line(session.path, line, expected_size=session.size)
     return load(session.path)
+
+
+def check_writable(session: Session) -> None:
+    """Raise :class:`AppendFailed` for a session that is only read: another tool's, headerless, or of an old version."""
+    where = session.path or "session in memory"
+    if session.format != "pi":
+        raise AppendFailed(where, "recordings of other tools are only read", hint="save it to a new file first")
+    if session.header is None:
+        raise AppendFailed(where, "a session without a header is only read", hint="save it to a new file first")
+    if session.header.version != 3:  # noqa: PLR2004 - the one version that is written
+        raise AppendFailed(where, "only version 3 sessions are written", hint="open it once with pi")
 
 
 def new_id(taken: Collection[str], random: Callable[[], str] = lambda: secrets.token_hex(4)) -> str:
@@ -69,7 +77,7 @@ def save(session: Session, path: str | os.PathLike[str]) -> None:
     Raises :class:`AppendFailed` when the file exists or cannot be written; then no file is left behind.
     """
     where = Path(path)
-    lines = [dump_line(_saved_header(session)), *(_saved_line(entry, where) for entry in session.entries)]
+    lines = [dump_line(_saved_header(session)), *(_saved_line(session, entry, where) for entry in session.entries)]
     try:
         stream = where.open("xb")
     except FileExistsError as fault:
@@ -136,10 +144,10 @@ def _saved_header(session: Session) -> dict[str, Any]:
     return data | {key: value for key, value in {**kept, **old}.items() if value}
 
 
-def _saved_line(entry: Entry, path: Path) -> bytes:
+def _saved_line(session: Session, entry: Entry, path: Path) -> bytes:
     data = entry.data
     placed = data.get("id") == entry.id and data.get("parentId", "") == entry.parent_id
-    if entry.raw is not None and (placed or not data):
+    if entry.raw is not None and (placed or not data) and session.format == "pi":
         return entry.raw
     try:
         return dump_line({**data, "id": entry.id, "parentId": entry.parent_id})

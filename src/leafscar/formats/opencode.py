@@ -1,0 +1,171 @@
+"""opencode: what ``opencode export`` prints, one JSON document of messages with their parts.
+
+A message with several steps is several responses. Snapshots, patches, retries, step marks and mentions of agents are
+for the screen or for undoing and are left out. Results that the tool cleared stay as they were; ``context_edit``
+entries say from when on the model saw a placeholder. A compaction is one entry: its request, its answer, its usage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from leafscar.errors import SessionRefused
+from leafscar.formats._cuts import add_cut
+from leafscar.formats._json import fields_of, outline, read_document
+from leafscar.formats._opencode_parts import api_of, responses, user_content
+from leafscar.formats._pieces import (
+    assistant_message,
+    first_text,
+    iso_time,
+    mappings,
+    milliseconds,
+    result_message,
+    without_nothing,
+)
+from leafscar.formats._unknown import gaps
+from leafscar.formats.pi import Header
+from leafscar.formats.reading import Builder, Reading
+from leafscar.model.shapes import as_list, as_mapping, as_text
+
+__all__ = ["FORMAT", "read_opencode", "sniff"]
+
+FORMAT = "opencode"
+CLEARED = "[Old tool result content cleared]"
+"""What the tool sends in the place of a result that it cleared."""
+
+
+def sniff(head: bytes, name: str) -> bool:  # noqa: ARG001 - one signature for all readers
+    """Whether a file that starts with ``head`` is an export of opencode."""
+    info = fields_of(fields_of(outline(head)).get("info"))
+    return (as_text(info.get("id")) or "").startswith("ses_")
+
+
+def read_opencode(data: bytes) -> Reading:
+    """Read an export; raises ``SessionRefused`` when it is none."""
+    whole = fields_of(read_document(data, FORMAT))
+    if as_list(whole.get("messages")) is None:
+        raise SessionRefused(FORMAT, "no list of messages", hint="write the file with opencode export")
+    info = fields_of(whole.get("info"))
+    export = _Export()
+    for number, item in enumerate(mappings(whole.get("messages")), start=1):
+        export.message(fields_of(item.get("info")), mappings(item.get("parts")), number)
+    export.clear()
+    time = fields_of(info.get("time"))
+    header = Header(
+        version=3,
+        id=as_text(info.get("id")) or "",
+        timestamp=iso_time(time.get("created")),
+        cwd=as_text(info.get("directory")),
+    )
+    notes = [*gaps(export.builder.entries), *_notes(info)]
+    return export.builder.reading(FORMAT, header, unknown=notes)
+
+
+def _notes(info: Mapping[str, Any]) -> list[str]:
+    notes: list[str] = []
+    if first_text(info.get("parentID")):
+        notes.append("It is the session of a sub-agent; the session that started it is another export.")
+    if as_mapping(info.get("revert")) is not None:
+        notes.append("Its last messages were undone, which takes effect with the next prompt; they are shown.")
+    return notes
+
+
+class _Export:
+    """Turns messages into entries, in the order of the file."""
+
+    def __init__(self) -> None:
+        self.builder = Builder()
+        self._cleared: list[tuple[int, str]] = []  # when, and the entry of the result
+        self._requests: dict[str, Mapping[str, Any]] = {}  # compaction parts by their message
+        self._first: dict[str, str] = {}  # first entry of each message
+
+    def message(self, info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], number: int) -> None:
+        """Read one message."""
+        id_ = as_text(info.get("id")) or f"m{number}"
+        self.clear(milliseconds(fields_of(info.get("time")).get("created")) or 0)
+        before = len(self.builder.entries)
+        if info.get("role") == "assistant":
+            self._assistant(info, parts, id_)
+        elif info.get("role") == "user":
+            self._user(info, parts, id_)
+        else:
+            self.builder.problem("no-role", 0, f"message {id_[:80]} is neither the user's nor the assistant's, skipped")
+        if len(self.builder.entries) > before:
+            self._first.setdefault(id_, self.builder.entries[before].id)
+
+    def clear(self, until: float = math.inf) -> None:
+        """Add an edit for each result that was cleared up to a moment."""
+        due = sorted(item for item in self._cleared if item[0] <= until)
+        self._cleared = [item for item in self._cleared if item[0] > until]
+        for when, target in due:
+            fields = {"targetId": target, "replacement": {"content": [{"type": "text", "text": CLEARED}]}}
+            self.builder.add("context_edit", fields, id_=f"clear-{target}", timestamp=iso_time(when))
+
+    # --- the user's side
+
+    def _user(self, info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], id_: str) -> None:
+        when = fields_of(info.get("time")).get("created")
+        for part in parts:
+            if part.get("type") == "compaction":
+                self._requests[id_] = part
+            elif part.get("type") == "subtask":
+                data = without_nothing(agent=part.get("agent"), description=part.get("description"))
+                self._put("custom", {"customType": f"{FORMAT}.subtask", "data": data}, f"{id_}-subtask", when)
+        content, typed = user_content(parts)
+        if not content:
+            return
+        if typed:
+            message = {"role": "user", "content": content, **without_nothing(timestamp=milliseconds(when))}
+            self._put("message", {"message": message}, id_, when)
+        else:
+            fields = {"customType": f"{FORMAT}.synthetic", "content": content, "display": False}
+            self._put("custom_message", fields, id_, when)
+
+    # --- the assistant's side
+
+    def _assistant(self, info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], id_: str) -> None:
+        when = fields_of(info.get("time")).get("created")
+        steps = responses(info, parts, FORMAT)
+        if info.get("summary") is True and steps[0].stop not in ("error", "aborted"):
+            self._cut(info, steps[0].text, steps[0].usage, id_, when)
+            return
+        for number, step in enumerate(steps, start=1):
+            own = id_ if number == 1 else f"{id_}-s{number}"
+            message = assistant_message(
+                step.content,
+                api=api_of(info),
+                provider=as_text(info.get("providerID")),
+                model=as_text(info.get("modelID")),
+                usage=step.usage,
+                stop=step.stop,
+                errorMessage=step.error,
+                timestamp=milliseconds(when),
+            )
+            self._put("message", {"message": message}, own, when)
+            for at, result in enumerate(step.results, start=1):
+                answer = result_message(
+                    result.call_id,
+                    result.name,
+                    result.content,
+                    is_error=result.is_error,
+                    timestamp=milliseconds(result.at),
+                )
+                entry = self._put("message", {"message": answer}, f"{own}-r{at}", result.at)
+                if result.cleared is not None:
+                    self._cleared.append((result.cleared, entry))
+
+    def _cut(self, info: Mapping[str, Any], summary: str, usage: dict[str, Any] | None, id_: str, when: Any) -> None:
+        asked = self._requests.get(as_text(info.get("parentID")) or "", {})
+        tail = self._first.get(as_text(asked.get("tail_start_id")) or "")
+        auto = asked.get("auto")
+        fields = {
+            "summary": summary,
+            **without_nothing(usage=usage),
+            **({"trigger": "auto" if auto else "manual"} if isinstance(auto, bool) else {}),
+        }
+        add_cut(self.builder, fields, id_=id_, first=tail, timestamp=iso_time(when))
+
+    def _put(self, kind: str, fields: Mapping[str, Any], id_: str, when: Any) -> str:
+        return self.builder.add(kind, fields, id_=id_, timestamp=iso_time(when)).id

@@ -1,0 +1,46 @@
+"""Words for numbers, and the line below which no difference is claimed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from leafscar.replay.numbers import count, is_told, is_within, margin_of, percent
+
+
+@pytest.mark.parametrize(("error", "margin"), [(None, None), (math.nan, None), (0.0, 0.01), (0.2, 0.2)])
+def test_no_model_is_trusted_to_less_than_one_percent(error, margin):
+    """A model that happens to hit the bill is not exact; one that nobody checked has no margin."""
+    assert margin_of(error) == margin
+
+
+@pytest.mark.parametrize(
+    ("ratio", "margin", "told", "within"),
+    [
+        (0.5, 0.25, True, False),
+        (1.5, 0.25, True, False),
+        (1.25, 0.25, False, True),
+        (1.0, 0.25, False, True),
+        (1.5, None, False, False),
+        (None, 0.25, False, False),
+        (math.inf, 0.25, False, False),
+    ],
+)
+def test_a_difference_is_told_within_or_unknown(ratio, margin, told, within):
+    """At the margin nothing is claimed; where ratio or margin is unknown nothing is said at all."""
+    assert (is_told(ratio, margin), is_within(ratio, margin)) == (told, within)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0312, "3.1\u00a0%"), (-0.0001, "0.0\u00a0%"), (0.0999, "10\u00a0%"), (None, "unknown"), (math.nan, "unknown")],
+)
+def test_percentages(share, text):
+    """One decimal below 10 %, and no break before the sign."""
+    assert percent(share) == text
+
+
+def test_counts_agree_in_number():
+    """None, one, and many with separators."""
+    assert [count(number, "cut") for number in (0, 1, 2_000)] == ["0 cuts", "1 cut", "2,000 cuts"]
