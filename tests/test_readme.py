@@ -37,8 +37,10 @@ def test_the_python_examples_run(folder):
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_the_commands_run(folder, line):
+def test_the_commands_run(folder, line, monkeypatch):
     """Every command line of the README ends without an error."""
+    monkeypatch.setenv("HOME", str(folder))
+    shutil.copytree(folder / "examples", folder / "agent" / "sessions" / "--here--")
     words = shlex.split(line.replace(SESSIONS, "examples"), comments=True)
     result = CliRunner().invoke(main, words[1:])
     assert result.exit_code == 0, result.output

@@ -29,7 +29,14 @@ def test_each_command_has_help(run, name):
 
 
 @pytest.mark.parametrize(
-    "args", [["nothing"], ["replay"], ["recall", "x"], ["context", "x", "--no-such"], ["compact", "x", "--window", "0"]]
+    "args",
+    [
+        ["nothing"],
+        ["replay", "x", "--no-such"],
+        ["recall", "x"],
+        ["context", "x", "--no-such"],
+        ["compact", "x", "--window", "0"],
+    ],
 )
 def test_a_wrong_call_is_2(run, args):
     """What the command line itself gets wrong ends with 2 and a usage line."""

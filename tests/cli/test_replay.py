@@ -236,3 +236,17 @@ def test_the_width_of_a_terminal(monkeypatch, session, capsys):
     shown = capsys.readouterr().out
     assert "\x1b[1m" in shown
     assert max(len(re.sub(r"\x1b\[\d*m", "", line)) for line in shown.splitlines()) in range(101, 121)
+
+
+def test_without_a_name_the_machine_s_own_recordings(run, session, project, monkeypatch):
+    """The newest recordings of the tools on this machine, and a word that nothing leaves it."""
+    assert "no recordings of Claude Code" in run("replay").output
+    home = project.parent / "home"
+    folder = home / ".pi" / "agent" / "sessions" / "--here--"
+    folder.mkdir(parents=True)
+    for number in range(22):
+        (folder / f"{number:02}.jsonl").write_bytes(session.read_bytes())
+    result = run("replay", "--policy", "none")
+    assert result.exit_code == 0
+    assert "the newest 20 of 22 recordings (pi); nothing leaves this machine" in result.stderr
+    assert "20 sessions" in result.stdout or "Session 20 of 20" in result.stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from leafscar.compaction import OWN, PI_SOURCES, Texts, texts_from_sources
-from leafscar.config import Settings, read_settings
+from leafscar.config import Settings, current_folder, read_settings
 from leafscar.engine import Controller, parse_policy
 from leafscar.engine.fold import fold, was_controlled
 from leafscar.errors import SettingsError, WindowUnknown
@@ -44,7 +44,7 @@ def control_of(
     policy: str | None = None,
 ) -> Control:
     """Build the controller of a session as a host that starts on it now would."""
-    settings = read_settings(cwd or Path.cwd())
+    settings = read_settings(cwd or current_folder())
     recording = read_recording(session, leaf)
     path = recording.path
     tokens, source = _window(recording, model, window)

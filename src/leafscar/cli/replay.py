@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -13,20 +14,22 @@ import msgspec
 
 from leafscar import __version__
 from leafscar.cli.show import say
-from leafscar.config import read_settings
+from leafscar.config import current_folder, read_settings
 from leafscar.errors import LeafscarError, SessionError
 from leafscar.replay import DEFAULT_POLICIES, Options, ReplayResult, find_sessions, replay_files
 from leafscar.replay.rows import policy_of
 from leafscar.report import render_html, render_text
 from leafscar.session import load
+from leafscar.session.discover import find_recordings
 
 __all__ = ["replay_command"]
 
 _TERMINAL_LIMIT = 120
+_NEWEST = 20
 
 
 @click.command("replay")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE-OR-FOLDER...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[FILE-OR-FOLDER]...", type=click.Path(path_type=Path))
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy to compare; may be repeated.")
 @click.option("--model", metavar="NAME", help="Take window and prices of this model instead of the recorded one.")
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="The context window in tokens.")
@@ -44,7 +47,8 @@ def replay_command(
 ) -> None:
     """Replay recorded sessions under every policy: cost, cache use, cuts, requests over the window.
 
-    Nothing leaves the machine. Policies: none, none:never-cut, compaction, compaction:FRACTION, classic, source,
+    Without a name: the newest 20 recordings that Claude Code, Codex, pi and Gemini CLI keep on this machine. Nothing
+    leaves the machine. Policies: none, none:never-cut, compaction, compaction:FRACTION, classic, source,
     balanced, fewest-cuts, thrifty.
     """
     for name in policies:
@@ -52,7 +56,7 @@ def replay_command(
     outs = [out for out in (None if json_out in (None, "-") else Path(json_out), html_out) if out is not None]
     for out in outs:
         _refuse_session(out)
-    settings = read_settings(cwd or Path.cwd())
+    settings = read_settings(cwd or current_folder())
     for problem in settings.problems:
         say(problem, err=True)
     options = Options(
@@ -61,7 +65,7 @@ def replay_command(
         window=window,
         settings=settings,
     )
-    result = replay_files(find_sessions(paths), options, __version__)
+    result = replay_files(find_sessions(paths or _own_recordings()), options, __version__)
     if json_out == "-":
         click.echo(_json(result))
     else:
@@ -74,6 +78,19 @@ def replay_command(
         say(f"report: {html_out}", err=json_out == "-")
     if not result.sessions:
         raise click.exceptions.Exit(1)
+
+
+def _own_recordings() -> list[Path]:
+    """The newest recordings on this machine, said before anything is read."""
+    found = find_recordings(os.environ, Path.home())
+    if not found:
+        raise LeafscarError(
+            "no recordings of Claude Code, Codex, pi or Gemini CLI on this machine; name a file or folder"
+        )
+    newest = found[:_NEWEST]
+    tools = ", ".join(dict.fromkeys(each.tool for each in newest))
+    say(f"the newest {len(newest)} of {len(found)} recordings ({tools}); nothing leaves this machine", err=True)
+    return [each.path for each in newest]
 
 
 def _json(result: ReplayResult) -> str:

@@ -172,7 +172,7 @@ class _Log:
         entries = self.builder.entries
         if not entries:
             name = self._vendor.format
-            raise SessionRefused(name, f"no messages in the shape of {name}", hint="name the format if it is another")
+            raise SessionRefused(name, f"no messages in the shape of {name}", hint="see `leafscar formats`")
         notes = [*gaps(entries, system=not self._whole), *self._exchanges.notes()]
         if self._alone:
             notes.append("It is a response alone; the request that it answers is not in the file.")

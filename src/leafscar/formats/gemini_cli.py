@@ -68,7 +68,7 @@ def _document(whole: Mapping[str, Any]) -> Reading:
 
 def _finished(chat: Chat) -> Reading:
     if not chat.nodes and not chat.facts:
-        raise SessionRefused(FORMAT, "no record of a Gemini CLI session", hint="name the format if it is another")
+        raise SessionRefused(FORMAT, "no record of a Gemini CLI session", hint="see `leafscar formats`")
     chat.emit()
     header = Header(
         version=3,

@@ -55,7 +55,7 @@ def read_openhands(data: bytes) -> Reading:
     elif any(is_v1(record.fields) for record in records):
         EventsV1(timeline, metrics, records).read()
     else:
-        raise SessionRefused(FORMAT, "no events of OpenHands", hint="name the format if it is another")
+        raise SessionRefused(FORMAT, "no events of OpenHands", hint="see `leafscar formats`")
     first = next((stamp for record in records if (stamp := first_text(record.fields.get("timestamp")))), None)
     builder, header = timeline.builder, Header(version=3, timestamp=first)
     found = [*gaps(builder.entries, metrics.window), *notes, *_more(builder, metrics.prompts)]

@@ -20,7 +20,7 @@ from leafscar.engine import (
     Summarise,
 )
 from leafscar.errors import ContextOverflow
-from leafscar.model import Entry, System, Usage
+from leafscar.model import Entry, System, Usage, as_dict
 from leafscar.model.jsjson import stringify, utf16_length
 from leafscar.replay.cache import Block, CacheUse, PromptCache
 from leafscar.replay.prices import Bill, bill
@@ -190,7 +190,7 @@ class _Simulation:
     def _key(self, item: Item, *, marker: bool) -> Hashable:
         """Identity of a message's bytes. A cut repeats the system prompt, which is the same bytes all the same."""
         if isinstance(message := item.message, System):
-            return stringify([message.content or "", message.sections, message.tools_added or None])
+            return stringify([as_dict(message).get("content") or "", message.sections, message.tools_added or None])
         return item.entry.id or f"cut-{len(self._cuts) + 1}", item.entry.line, marker
 
     def _book(self, request: RecordedRequest, use: CacheUse, asked: _Asked, *, cause: str | None) -> None:
