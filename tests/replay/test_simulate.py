@@ -7,8 +7,9 @@ import pytest
 from tests.replay.sessions import Story, autonomous, interactive, text_of
 
 from leafscar.engine import DEFAULT_POLICY, Facts, parse_policy
+from leafscar.replay.bills import Bill
 from leafscar.replay.cache import ANTHROPIC, AUTOMATIC, UNCACHED
-from leafscar.replay.prices import Bill, Prices
+from leafscar.replay.prices import Prices
 from leafscar.replay.recording import read_recording
 from leafscar.replay.rows import policy_of
 from leafscar.replay.simulate import Setup, simulate

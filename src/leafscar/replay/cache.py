@@ -10,13 +10,12 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from leafscar.replay.prices import Prices
+from leafscar.replay.prices import Prices
 
 __all__ = [
     "ANTHROPIC", "AUTOMATIC", "GEMINI", "MIN_PREFIXES", "OPENAI", "OPENAI_MARKED", "UNCACHED",

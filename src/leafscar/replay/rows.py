@@ -11,7 +11,7 @@ from leafscar.engine import Facts, Policy, parse_policy, resolve_lines
 from leafscar.estimate import estimate_tokens
 from leafscar.model import as_usage
 from leafscar.model.shapes import as_mapping, as_number
-from leafscar.replay.prices import Bill, recorded_bill
+from leafscar.replay.bills import Bill, recorded_bill
 from leafscar.replay.recording import RecordedRequest, stated_cost
 from leafscar.replay.result import CutMark, Moment, PolicyResult
 from leafscar.replay.simulate import Run, Setup, simulate

@@ -22,8 +22,8 @@ from leafscar.engine import (
 from leafscar.errors import ContextOverflow
 from leafscar.model import Entry, System, Usage, as_dict
 from leafscar.model.jsjson import stringify, utf16_length
+from leafscar.replay.bills import Bill, bill
 from leafscar.replay.cache import Block, CacheUse, PromptCache
-from leafscar.replay.prices import Bill, bill
 from leafscar.replay.recording import RecordedRequest, Recording
 from leafscar.replay.result import CutMark, Moment
 from leafscar.replay.sizes import Sizes
