@@ -62,7 +62,19 @@ def test_the_prefix_extends_between_two_moves(policy, way, script):
 @few
 def test_running_sums_equal_plain_sums(policy, script):
     """After every step, moves and cuts included, the ledger holds what the plain definition gives."""
+    _play_against_plain_sums(policy, script)
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ALL)
+@given(script=scripts)
+@settings(few, max_examples=150)
+def test_running_sums_equal_plain_sums_in_many_more(policy, script):
+    """The same over far more scripts than the unit suite has time for."""
+    _play_against_plain_sums(policy, script)
+
+
+def _play_against_plain_sums(policy, script) -> None:
     def check(host: Host) -> None:
         _assert_pure(host.controller, chars_sizer)
 
