@@ -91,8 +91,8 @@ def test_another_model(run, session):
 
 
 def test_files_are_written(run, session, project):
-    """--json and --html write files, and folders for them; the text is printed all the same."""
-    out, page = project / "out" / "r.json", project / "out" / "r.html"
+    """--json and --html write files; the text is printed all the same."""
+    out, page = project / "r.json", project / "r.html"
     result = run("replay", session, "--window", 60_000, "--json", out, "--html", page)
     assert result.exit_code == 0
     assert result.stdout.startswith("balanced ")

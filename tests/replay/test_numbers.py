@@ -9,9 +9,11 @@ import pytest
 from leafscar.replay.numbers import count, is_told, is_within, margin_of, percent
 
 
-@pytest.mark.parametrize(("error", "margin"), [(None, None), (math.nan, None), (0.0, 0.01), (0.2, 0.2)])
+@pytest.mark.parametrize(
+    ("error", "margin"), [(None, None), (math.nan, None), (0.0, 0.01), (0.2, 0.2), (0.3, math.inf)]
+)
 def test_no_model_is_trusted_to_less_than_one_percent(error, margin):
-    """A model that happens to hit the bill is not exact; one that nobody checked has no margin."""
+    """A hit is not exact, a model that nobody checked has no margin, one that misses by far claims nothing."""
     assert margin_of(error) == margin
 
 
@@ -25,6 +27,7 @@ def test_no_model_is_trusted_to_less_than_one_percent(error, margin):
         (1.5, None, False, False),
         (None, 0.25, False, False),
         (math.inf, 0.25, False, False),
+        (9.0, math.inf, False, True),
     ],
 )
 def test_a_difference_is_told_within_or_unknown(ratio, margin, told, within):

@@ -119,6 +119,26 @@ def test_unknown_stays_unknown():
     assert assumptions(result)["size of a message"] == ("characters / 4: there is no reading to check it", "assumed")
 
 
+@pytest.mark.parametrize(("calls", "checked"), [(4, False), (5, True)])
+def test_few_requests_check_nothing(calls, checked):
+    """Where the sizes come from the very readings that would check them, the model's error is unknown."""
+    story = Story().user("start")
+    for _ in range(calls):
+        story.call(text_of(1_500))
+    assert (replayed(story).error is not None) is checked
+
+
+@pytest.mark.parametrize(("settings", "source"), [({}, "assumed"), ({"reserve_tokens": 9_000}, "settings")])
+def test_the_reserve_is_told(settings, source):
+    """What is kept free below the window is listed, whether stated or assumed."""
+    result = replayed(
+        autonomous(8), settings=stated(compaction=CompactionSection(**settings)) if settings else Settings()
+    )
+    value, said = assumptions(result)["reserve"]
+    assert said == source
+    assert value.startswith("9,000 tokens" if settings else "16,384 tokens")
+
+
 def test_without_prices_units_are_compared():
     """Where no price is known costs are None, and ratios are those of the units."""
     result = replayed(autonomous(45, model="llama", provider="ollama"))

@@ -108,7 +108,6 @@ def _refuse_session(out: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as fault:
         raise LeafscarError(f"{path}: {fault.strerror}; name a file that can be written") from fault

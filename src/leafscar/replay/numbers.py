@@ -11,6 +11,7 @@ UNKNOWN = "unknown"
 """Stands wherever a number is not known; never 0, never blank."""
 
 _LEAST_ERROR = 0.01  # no model is trusted to less than this share
+_LOST = 0.25  # a model that misses the bill by more does not describe the session
 _WHOLE_FROM = 10 - 0.05
 
 
@@ -34,8 +35,13 @@ def count(number: int, noun: str) -> str:
 
 
 def margin_of(error: float | None) -> float | None:
-    """Share that a difference must exceed to be claimed; None when the error is unknown."""
-    return max(error, _LEAST_ERROR) if known(error) else None
+    """Share that a difference must exceed to be claimed; None when the error is unknown.
+
+    Where the model misses the bill by more than a quarter no difference is claimed, however large.
+    """
+    if not known(error):
+        return None
+    return math.inf if error > _LOST else max(error, _LEAST_ERROR)
 
 
 def is_told(ratio: float | None, margin: float | None) -> bool:
@@ -44,5 +50,5 @@ def is_told(ratio: float | None, margin: float | None) -> bool:
 
 
 def is_within(ratio: float | None, margin: float | None) -> bool:
-    """Whether the margin explains how far a ratio is from 1; both must be known."""
-    return known(ratio) and known(margin) and abs(ratio - 1) <= margin
+    """Whether the margin explains how far a ratio is from 1; both must be known, an endless margin explains all."""
+    return known(ratio) and margin is not None and abs(ratio - 1) <= margin

@@ -111,7 +111,7 @@ class Assumption(Struct, frozen=True, kw_only=True):
     name: str
     value: str
     source: str
-    """measured, recorded, flag, inferred, prices, assumed."""
+    """measured, recorded, flag, settings, inferred, prices, assumed."""
 
 
 class SessionResult(Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ __all__ = ["DEFAULT_POLICIES", "Options", "find_sessions", "replay_files", "repl
 DEFAULT_POLICIES = (RECORDED, NEVER_CUT, "compaction", "classic", "balanced", "fewest-cuts", "thrifty")
 """Rows of a replay when none is asked for."""
 
+_FEW_REQUESTS = 5
 _ASSUMED_SUMMARY = 1500
 """Tokens of a virtual summary in a session that records none."""
 
@@ -154,7 +155,8 @@ def _summary_tokens(recording: Recording, sizes: Sizes) -> float:
 def _error(recorded: PolicyResult, modelled: PolicyResult) -> float | None:
     """Share by which the model misses the recorded bill; None when one of them tells of no cache."""
     unlike = recorded.hit_ratio and not modelled.hit_ratio  # it was cached, and nothing is known of that cache
-    ratio = None if recorded.units is None or unlike else cost_ratio(modelled, recorded)
+    few = len(recorded.moments) < _FEW_REQUESTS  # sizes come from the very readings that would check them
+    ratio = None if recorded.units is None or unlike or few else cost_ratio(modelled, recorded)
     return None if ratio is None else abs(ratio - 1)
 
 
@@ -162,6 +164,9 @@ def _assumptions(setup: Setup, baseline: PolicyResult, window: Window) -> Iterab
     sizes, prices = setup.sizes, setup.tariffs.main.prices
     source = "measured" if sizes.readings else "assumed"
     yield Assumption(name="window", value=f"{window.tokens:,} tokens", source=window.source)
+    stated = "settings" if setup.facts.reserve_is_set else "assumed"
+    reserve = f"{setup.facts.reserve_tokens:,} tokens free below the window; what its host kept is not recorded"
+    yield Assumption(name="reserve", value=reserve, source=stated)
     yield Assumption(name="system prompt and tools", value=_overhead_text(sizes), source=source)
     yield Assumption(name="size of a message", value=_size_text(sizes), source=source)
     if setup.tariffs.others:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from leafscar.engine import DEFAULT_POLICY
-from leafscar.replay.numbers import count, is_told, margin_of, percent
+from leafscar.replay.numbers import count, is_told, known, margin_of, percent
 from leafscar.replay.result import PolicyResult, SessionResult
 from leafscar.replay.rows import NEVER_CUT
 
@@ -79,8 +79,10 @@ def _money(row: PolicyResult, baseline: PolicyResult, error: float | None) -> st
         return "cost an unknown amount"
     if error is None:
         return f"cost about {row.ratio:.2f}x by the cache model, which this recording cannot check"
-    if not is_told(row.ratio, margin_of(error)):
-        return f"cost the same within the model's own error here ({percent(margin_of(error))})"
+    if not is_told(row.ratio, margin := margin_of(error)):
+        if known(margin):
+            return f"cost the same within the model's own error here ({percent(margin)})"
+        return f"cost what the cache model cannot tell: it misses the recorded bill by {percent(error)}"
     word = "less" if row.ratio < 1 else "more"
     dollars = (
         "" if row.saving is None or baseline.cost is None else f" (${abs(row.saving):.2f} of ${baseline.cost:.2f})"
@@ -147,10 +149,25 @@ def run_verdict(sessions: Sequence[SessionResult]) -> str:
     made, were = sum(len(row.cuts) for _, row in chosen), sum(session.cuts for session, _ in chosen)
     told = [row.ratio or 1 for session, row in chosen if is_told(row.ratio, session.margin)]
     cheaper, dearer = sum(ratio < 1 for ratio in told), sum(ratio > 1 for ratio in told)
-    return (
-        f"{name} over {len(sessions)} sessions: {_counted(made, 'cut')} instead of {were}; {cheaper} cheaper, "
-        f"{dearer} dearer, {len(chosen) - len(told)} the same within the model's error or unknown"
-    )
+    rest = len(chosen) - len(told)
+    parts = (f"{cheaper} cheaper", f"{dearer} dearer", f"{rest} the same within the model's error or unknown")
+    each = ", ".join(part for part in parts if not part.startswith("0 "))
+    return f"{name} over {len(sessions)} sessions: {_in_all(chosen)}{_counted(made, 'cut')} instead of {were}; {each}"
+
+
+def _in_all(chosen: Sequence[tuple[SessionResult, PolicyResult]]) -> str:
+    """What the sessions cost together, where every bill and error is known; else nothing."""
+    bills = [(row.cost, row.ratio, session.error) for session, row in chosen]
+    if not all(cost is not None and ratio and error is not None for cost, ratio, error in bills):
+        return ""
+    were = [(cost or 0) / (ratio or 1) for cost, ratio, _ in bills]
+    cost, base = sum(cost or 0 for cost, _, _ in bills), sum(were)
+    missed = sum(bill * (error or 0) for bill, (_, _, error) in zip(were, bills, strict=True))
+    margin = margin_of(missed / base) if base else None
+    if not is_told(cost / base if base else None, margin):
+        return ""
+    word = "less" if cost < base else "more"
+    return f"about {percent(abs(1 - cost / base))} {word} in all (${abs(base - cost):.2f} of ${base:.2f}), "
 
 
 def _counted(number: int, word: str) -> str:

@@ -14,7 +14,7 @@ STYLE = """
 @media screen and (prefers-color-scheme: dark) {
   :root {
     --paper: #14181c; --ink: #e4e8eb; --soft: #9fa9b2; --rule: #31383f; --wash: #1c2227;
-    --context: #63b3f0; --ghost: #5c666f; --grid: #252b31; --line: #9fa9b2; --over: #ff8a8018;
+    --context: #63b3f0; --ghost: #87939d; --grid: #252b31; --line: #b4bdc5; --over: #ff8a8018;
     --move: #f0a04b; --cut: #e4e8eb; --break: #e39ad0; --good: #6fcf97; --bad: #ff8f86;
   }
 }
