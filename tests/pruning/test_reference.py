@@ -102,7 +102,8 @@ def test_every_text_is_a_reference_or_a_one_line_error(given_text):
 def test_the_session_room_finds_its_errors_here():
     """Rows 83 and 84 of a session: what was not found, and what is no result."""
     assert "line 99" in str(not_found(Reference(line=99)))
-    assert "abc" in str(not_found(Reference(entry_id="abc")))
+    assert "abc; copy it from a marker" in str(not_found(Reference(entry_id="abc")))
+    assert "did you mean #42?" in str(not_found(Reference(entry_id="42")))
     fault = not_a_result(Reference(entry_id="abc", full=True), "a label")
     assert "abc is not a tool result" in str(fault)
     assert (fault.kind, fault.reference) == ("not-a-result", "abc:full")

@@ -77,7 +77,7 @@ def test_what_fits_is_whole_a14_81(session):
     ("refs", "what"),
     [
         (("#2", "a"), "a 'user' message"),
-        (("#3", "b"), "a 'assistant' message"),
+        (("#3", "b"), "an 'assistant' message"),
         (("#9", "label"), "a 'label' entry"),
         (("#10", "cut:full"), "a 'compaction' entry"),
     ],

@@ -75,6 +75,13 @@ def test_what_is_no_session_is_refused(tmp_path, data, reason, number):
     assert refused(path) == (reason, number)
 
 
+def test_a_document_that_no_reader_knows(tmp_path):
+    """One JSON document over several lines is named as what it is."""
+    path = tmp_path / "f.json"
+    path.write_text('{\n  "a": 1\n}\n')
+    assert refused(path) == ("a JSON document of no format that is read", 1)
+
+
 def test_places_that_hold_no_session(tmp_path):
     """A missing file, a folder and a FIFO nobody writes to are refused at once."""
     os.mkfifo(tmp_path / "fifo")

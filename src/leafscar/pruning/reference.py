@@ -87,7 +87,8 @@ def parse_reference(text: str, rules: PruningRules = DEFAULT) -> Reference:
 def not_found(reference: Reference) -> BadReference:
     """Error of a reference that no entry of the session answers to."""
     what = f"line {reference.line}" if reference.line is not None else f"entry {reference.entry_id}"
-    message = f"recall: the session has no {what}; copy the reference from a marker or search for the text"
+    meant = f"did you mean #{reference.entry_id}?" if (reference.entry_id or "").isdigit() else "copy it from a marker"
+    message = f"recall: the session has no {what}; {meant}"
     return BadReference(message, reference=str(reference), kind="not-found")
 
 
@@ -125,7 +126,9 @@ def cap_text(text: str, reference: Reference, rules: PruningRules = DEFAULT, *, 
 def _line(digits: str, text: str, rules: PruningRules) -> int:
     value = _js_integer(digits.strip(_BLANKS)) if rules.js_line_numbers else _plain_integer(digits)
     if value is None or value < _FIRST_LINE:
-        raise _invalid(text, "bad-line", f"a line is # and a whole number from {_FIRST_LINE} on")
+        raise _invalid(
+            text, "bad-line", f"a line is # and a whole number from {_FIRST_LINE} on, for all of it with :full behind"
+        )
     return value
 
 

@@ -92,4 +92,5 @@ def _forked_at(session: Session) -> float:
 
 def _what(entry: Entry) -> str:
     role = (entry.message_data or {}).get("role")
-    return f"a {role[:40]!r} message" if isinstance(role, str) else f"a {entry.type[:40]!r} entry"
+    kind = f"{role[:40]!r} message" if isinstance(role, str) else f"{entry.type[:40]!r} entry"
+    return ("an " if kind[1] in "aeio" else "a ") + kind

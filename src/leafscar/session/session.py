@@ -272,7 +272,9 @@ def _first_object(path: Path, fd: int, size: int) -> Line:
             raise SessionRefused(path, "binary, not a session", line=1, hint=_NAME_ONE)
         if read_head(line.raw) is not None:
             return line
-    raise SessionRefused(path, "no line of it is a JSON object", line=1, hint=_NAME_ONE)
+    document = path.suffix == ".json" and os.pread(fd, 256, 0).lstrip().startswith(b"{")
+    reason = "a JSON document of no format that is read" if document else "no line of it is a JSON object"
+    raise SessionRefused(path, reason, line=1, hint=_NAME_ONE)
 
 
 def _read_all(file: _File, header: Header | None) -> PiReader:
