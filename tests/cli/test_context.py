@@ -158,6 +158,7 @@ def test_at_nothing(run, session, at):
     result = run("context", session, "--at", at)
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("leafscar: --at")
 
 
 def test_before_any_reading(run, project):

@@ -52,7 +52,7 @@ def compact_command(
     if write:
         check_writable(session)
         _check_free(file, force=force)
-    control = control_of(session, cwd=cwd, window=window)
+    control = control_of(session, cwd=cwd, window=window, summarises=True)
     asked = control.controller.compact(control.path, instructions=instructions)
     if asked is None:
         _print(nothing_to_cut(control), as_json=as_json)

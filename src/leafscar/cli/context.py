@@ -62,10 +62,15 @@ def context_command(
 def _leaf(session: Session, at: str | None) -> str | None:
     if at is None:
         return None
-    reference = parse_reference(at)
+    try:
+        reference = parse_reference(at)
+        entry = find(session, reference)
+    except BadReference as fault:
+        words = str(fault).removeprefix("recall: ")
+        raise BadReference(f"--at: {words}", reference=at, kind=fault.kind) from fault
     if reference.full:
         raise BadReference(f"--at {at}: an entry has no :full; leave it out", reference=at, kind="bad-reference")
-    return find(session, reference).id
+    return entry.id
 
 
 def _print_sent(control: Control, *, as_json: bool) -> None:

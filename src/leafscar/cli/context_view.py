@@ -15,6 +15,7 @@ from leafscar.replay.rows import lines_of
 __all__ = ["context_data", "context_lines"]
 
 _SHOWN = 12
+_MARKER = 70
 
 
 def context_data(control: Control) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def _sheddable(control: Control, fullest: float) -> Iterable[dict[str, Any]]:
             "tokens": output.tokens,
             "saved": round(output.saving * fullest / raw),
             "currentTurn": position > ledger.last_user,
-            "marker": output.marker.text.split("\n")[0],
+            "marker": output.marker.text,
         }
 
 
@@ -123,6 +124,12 @@ def _estimate(estimate: Mapping[str, Any]) -> str:
     return f"{estimate['tokens']:,} tokens: {anchor['tokens']:,} reported at {anchor['reference']}, {rest}"
 
 
+def _start(marker: str) -> str:
+    """The first words of a marker, with dots where it goes on."""
+    line = marker.split("\n", maxsplit=1)[0]
+    return line if line == marker and len(line) <= _MARKER else f"{line[:_MARKER].rstrip()}..."
+
+
 def _output_lines(data: Mapping[str, Any]) -> Iterable[str]:
     outputs, savings = data["sheddable"], data["savings"]
     if data["shed"]:
@@ -133,8 +140,10 @@ def _output_lines(data: Mapping[str, Any]) -> Iterable[str]:
         return
     older = f"~{savings['older']:,} of them before the current turn"
     yield _row("sheddable", f"{counted(len(outputs), 'output')}, ~{savings['fullest']:,} tokens; {older}")
-    for output in sorted(outputs, key=lambda each: -each["saved"])[:_SHOWN]:
+    largest = sorted(outputs, key=lambda each: -each["tokens"])[:_SHOWN]
+    wide = max(9, *(len(output["tool"]) for output in largest)) + 1
+    for output in largest:
         size = f"{output['tokens']:>8,} tokens"
-        yield _row("", f"{output['reference']:<8}{output['tool']:<10}{size}  {output['marker'][:70]}")
+        yield _row("", f"{output['reference']:<8}{output['tool']:<{wide}}{size}  {_start(output['marker'])}")
     if len(outputs) > _SHOWN:
         yield _row("", f"and {len(outputs) - _SHOWN} smaller ones (--json lists all)")

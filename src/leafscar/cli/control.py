@@ -42,6 +42,7 @@ def control_of(
     window: int | None = None,
     model: str | None = None,
     policy: str | None = None,
+    summarises: bool = False,
 ) -> Control:
     """Build the controller of a session as a host that starts on it now would."""
     settings = read_settings(cwd or current_folder())
@@ -53,7 +54,9 @@ def control_of(
         policy=parse_policy(policy or settings.leafscar.policy),
         reference_for=session.reference_for,
         shed=shed_settings(settings, session),
-        cut=cut_settings(recording, settings, model=model, texts=load_texts(settings.leafscar.prompts)),
+        cut=cut_settings(
+            recording, settings, model=model, texts=load_texts(settings.leafscar.prompts) if summarises else OWN
+        ),
     )
     controlled = was_controlled(path)
     if controlled:
