@@ -4,7 +4,7 @@ import copy
 import json
 
 from hypothesis import strategies as st
-from tests.formats.jsonl import FIXTURES, ODD, check
+from tests.formats.jsonl import FIXTURES, ODD, check, places
 
 from leafscar.errors import SessionRefused
 
@@ -57,20 +57,8 @@ def mangled(draw, data):
         value, whole = [json.loads(line) for line in data.splitlines() if line.strip()], False
     value = copy.deepcopy(value)
     for _ in range(draw(st.integers(0, 5))):
-        places = _places(value)
-        holder, key = places[draw(st.integers(0, len(places) - 1))]
+        holder, key = draw(st.sampled_from(places(value)))
         holder[key] = copy.deepcopy(draw(st.sampled_from(ODD)))
     if isinstance(value, list) and draw(st.booleans()):
         value = [value[at] for at in draw(st.lists(st.integers(0, len(value) - 1), max_size=len(value) + 3))]
     return raw(value) if whole else rows(*value)
-
-
-def _places(value):
-    found, left = [], [value]
-    while left:
-        item = left.pop()
-        for key, inner in item.items() if isinstance(item, dict) else enumerate(item):
-            found.append((item, key))
-            if isinstance(inner, dict | list):
-                left.append(inner)
-    return found or [({}, "nothing")]

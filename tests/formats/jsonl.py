@@ -30,6 +30,19 @@ def lines(*items):
     return list(enumerate(raws, start=1))
 
 
+def text(words):
+    """A text part, or a text block."""
+    return {"type": "text", "text": words}
+
+
+def kinds(reading):
+    """Type of each entry, with its custom type where it has one, and its role where it is a message."""
+    return [
+        entry.message_data["role"] if entry.message_data else entry.get("customType") or entry.type
+        for entry in reading.entries
+    ]
+
+
 def branch(reading, leaf=None):
     """Path from the root to an entry, by default the last one."""
     at = len(reading.entries) - 1 if leaf is None else [entry.id for entry in reading.entries].index(leaf)
@@ -127,12 +140,13 @@ def disordered(draw, data):
     order = draw(st.lists(st.integers(0, len(records) - 1), min_size=1, max_size=len(records) + 4))
     chosen = [copy.deepcopy(records[at]) for at in (sorted(order) if draw(st.booleans()) else order)]
     for _ in range(draw(st.integers(0, 4))):
-        holder, key = draw(st.sampled_from(_places(draw(st.sampled_from(chosen)))))
+        holder, key = draw(st.sampled_from(places(draw(st.sampled_from(chosen)))))
         holder[key] = copy.deepcopy(draw(st.sampled_from(ODD)))
     return lines(*chosen)
 
 
-def _places(value):
+def places(value):
+    """Every place in a JSON value that holds another: its holder and the key."""
     found, left = [], [value]
     while left:
         item = left.pop()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.documents import customs, fixture, kinds, read_or_refuse
-from tests.formats.jsonl import RECORDED, check, context, damaged, messages, tokens
+from tests.formats.jsonl import RECORDED, check, context, messages, tokens
 
 from leafscar.errors import SessionRefused
 from leafscar.formats.aider import FORMAT, read_aider, sniff
@@ -88,13 +88,6 @@ def test_sniffing():
     assert sniff(b"text", ".aider.chat.history.md")
     for other in (b"", b"text", b'{"a":"\\n# aider chat started at 2026-"}', b"[\n# aider chat started at 2026-"):
         assert not sniff(other, "x.md")
-
-
-@settings(max_examples=80, deadline=None)
-@given(data=damaged(LOG))
-def test_damaged_files_are_read_or_refused(data):
-    """Flipped and cut bytes give a reading that holds together, or a refusal."""
-    read_or_refuse(read_aider, data)
 
 
 @settings(max_examples=80, deadline=None)

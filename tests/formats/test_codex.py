@@ -1,8 +1,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.formats.jsonl import (
     FIXTURES,
     RECORDED,
@@ -11,13 +9,12 @@ from tests.formats.jsonl import (
     calls,
     check,
     context,
-    damaged,
-    disordered,
+    kinds,
     lines,
     messages,
     numbered,
-    read_anyway,
     responses,
+    text,
     tokens,
 )
 
@@ -79,19 +76,6 @@ def reading_of(last, total=None, window=1000):
 def read(*items):
     """Reading of records."""
     return check(read_codex(lines(*items)))
-
-
-def kinds(reading):
-    """Type of each entry, with its custom type where it has one, and its role where it is a message."""
-    return [
-        entry.message_data["role"] if entry.message_data else entry.get("customType") or entry.type
-        for entry in reading.entries
-    ]
-
-
-def text(words):
-    """A text part."""
-    return {"type": "text", "text": words}
 
 
 # --- sniffing ----------------------------------------------------------------------------------------
@@ -563,20 +547,6 @@ def test_a_file_without_any_item_is_refused(items):
     """The words say what to name instead."""
     with pytest.raises(SessionRefused, match=r"no record of a conversation in it; name a rollout"):
         read_codex(lines(*items))
-
-
-@settings(max_examples=40, deadline=None)
-@given(data=st.data(), name=st.sampled_from(sorted(FILES)))
-def test_flipped_and_cut_bytes_do_no_harm(data, name):
-    """Whatever the bytes are, there is a reading that holds together, or a refusal."""
-    read_anyway(read_codex, sniff, numbered(data.draw(damaged(FILES[name]))))
-
-
-@settings(max_examples=80, deadline=None)
-@given(data=st.data(), name=st.sampled_from(sorted(FILES)))
-def test_odd_values_and_orders_do_no_harm(data, name):
-    """Whatever type a value has and wherever a line stands, the same holds."""
-    read_anyway(read_codex, sniff, data.draw(disordered(FILES[name])))
 
 
 # --- recordings from outside -------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.formats.jsonl import (
     FIXTURES,
     RECORDED,
@@ -11,13 +9,12 @@ from tests.formats.jsonl import (
     calls,
     check,
     context,
-    damaged,
-    disordered,
+    kinds,
     lines,
     messages,
     numbered,
-    read_anyway,
     responses,
+    text,
     tokens,
 )
 
@@ -42,19 +39,6 @@ def event(kind, id_=None, **fields):
 def read(*events):
     """Reading of events."""
     return check(read_managed_agents(lines(*events)))
-
-
-def kinds(reading):
-    """Type of each entry, with its custom type where it has one, and its role where it is a message."""
-    return [
-        entry.message_data["role"] if entry.message_data else entry.get("customType") or entry.type
-        for entry in reading.entries
-    ]
-
-
-def text(words):
-    """A text part."""
-    return {"type": "text", "text": words}
 
 
 # --- sniffing ----------------------------------------------------------------------------------------
@@ -285,20 +269,6 @@ def test_a_file_without_any_event_is_refused(items):
     """The words say what to name instead."""
     with pytest.raises(SessionRefused, match=r"no event of a session in it; name the list"):
         read_managed_agents(lines(*items))
-
-
-@settings(max_examples=40, deadline=None)
-@given(data=st.data(), name=st.sampled_from(sorted(FILES)))
-def test_flipped_and_cut_bytes_do_no_harm(data, name):
-    """Whatever the bytes are, there is a reading that holds together, or a refusal."""
-    read_anyway(read_managed_agents, sniff, numbered(data.draw(damaged(FILES[name]))))
-
-
-@settings(max_examples=80, deadline=None)
-@given(data=st.data(), name=st.sampled_from(sorted(FILES)))
-def test_odd_values_and_orders_do_no_harm(data, name):
-    """Whatever type a value has and wherever a line stands, the same holds."""
-    read_anyway(read_managed_agents, sniff, data.draw(disordered(FILES[name])))
 
 
 # --- a recording from outside ------------------------------------------------------------------------
