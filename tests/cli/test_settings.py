@@ -11,23 +11,12 @@ from leafscar.config import Settings
 STATE = "state: no prune yet; last gate: none (no session is attached)"
 
 
-@pytest.fixture
-def cwd(tmp_path, monkeypatch):
-    """A project folder that is current, with an empty home."""
-    monkeypatch.delenv("PI_CODING_AGENT_DIR", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    folder = tmp_path / "project"
-    (folder / ".pi").mkdir(parents=True)
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def run(*args):
     """Run the command as a shell would."""
     return CliRunner().invoke(settings_command, args)
 
 
-def test_defaults_are_shown_with_their_sources(cwd):
+def test_defaults_are_shown_with_their_sources(project):
     """Without files the three keys are shown, those that nobody set as auto, and no session is claimed."""
     result = run()
     assert result.exit_code == 0
@@ -41,7 +30,7 @@ def test_defaults_are_shown_with_their_sources(cwd):
 
 
 @pytest.mark.parametrize("policy", ["classic", "source"])
-def test_fixed_policies_have_fixed_defaults(cwd, policy):
+def test_fixed_policies_have_fixed_defaults(project, policy):
     """Under the sources' policies the defaults are numbers, not auto."""
     rows = [line.split() for line in run(f"policy={policy}").stdout.splitlines()]
     assert rows[:4] == [
@@ -52,7 +41,7 @@ def test_fixed_policies_have_fixed_defaults(cwd, policy):
     ]
 
 
-def test_keys_that_nothing_reads_yet_say_so(cwd):
+def test_keys_that_nothing_reads_yet_say_so(project):
     """What is saved without effect is not passed over in silence."""
     lines = run("shedArguments=true", "continuity=false", "windowCap=9").stdout.splitlines()
     assert [line.split(maxsplit=1) for line in lines if line.startswith("leafscar.")] == [
@@ -62,11 +51,11 @@ def test_keys_that_nothing_reads_yet_say_so(cwd):
     ]
 
 
-def test_pairs_are_saved_and_shown(cwd):
+def test_pairs_are_saved_and_shown(project):
     """Pairs go to the project's file when there is one; the answer shows the values and names the file."""
-    path = cwd / ".pi" / "settings.json"
+    path = project / ".pi" / "settings.json"
     path.write_text('{"theme": "dark"}')
-    result = run("minResultTokens=500", 'pins=["keep \\u001b me"]', "--cwd", str(cwd))
+    result = run("minResultTokens=500", 'pins=["keep \\u001b me"]', "--cwd", str(project))
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
         "pruning.enabled             true                (default)",
@@ -83,9 +72,9 @@ def test_pairs_are_saved_and_shown(cwd):
     }
 
 
-def test_a14_121_one_bad_pair_writes_nothing(cwd):
+def test_a14_121_one_bad_pair_writes_nothing(project):
     """A good and a bad pair: exit 1, one line on standard error, the file as it was."""
-    path = cwd / ".pi" / "settings.json"
+    path = project / ".pi" / "settings.json"
     path.write_text("{}")
     result = run("enabled=false", "minResultTokens=1e3")
     assert result.exit_code == 1
@@ -94,9 +83,9 @@ def test_a14_121_one_bad_pair_writes_nothing(cwd):
     assert path.read_text() == "{}"
 
 
-def test_a_refused_write(cwd):
+def test_a_refused_write(project):
     """A file that cannot be used is left alone with exit 1, and reading it still shows the defaults."""
-    path = cwd / ".pi" / "settings.json"
+    path = project / ".pi" / "settings.json"
     path.write_text("{")
     result = run("enabled=false")
     assert result.exit_code == 1
@@ -108,18 +97,18 @@ def test_a_refused_write(cwd):
     assert STATE in shown.stdout
 
 
-def test_problems_are_one_line_each(cwd):
+def test_problems_are_one_line_each(project):
     """What a file says wrongly goes to standard error, a line each, and never into the table."""
-    (cwd / ".pi" / "settings.json").write_text('{"pruning": {"enabled": 1}, "leafscar": {"polcy": 1}}')
+    (project / ".pi" / "settings.json").write_text('{"pruning": {"enabled": 1}, "leafscar": {"polcy": 1}}')
     result = run()
     assert len(result.stderr.splitlines()) == 2
     assert "pruning.enabled must be a boolean, got: 1" in result.stderr
     assert "polcy" not in result.stdout
 
 
-def test_json(cwd):
+def test_json(project):
     """The JSON answer holds every value with its source, also the unset ones, and where the files are."""
-    path = cwd / ".pi" / "settings.json"
+    path = project / ".pi" / "settings.json"
     path.write_text('{"compaction": {"reserveTokens": 0}}')
     saved = json.loads(run("--json", 'neverPrune.paths=["*.md"]').stdout)
     assert saved["saved"] == str(path)
@@ -142,27 +131,27 @@ def test_a_host_puts_its_own_state():
     assert settings_data(Settings(), state=state)["state"] == state
 
 
-def test_a_folder_that_is_not_there(cwd):
+def test_a_folder_that_is_not_there(project):
     """A --cwd that does not exist is a usage error."""
-    assert run("--cwd", str(cwd / "nowhere")).exit_code == 2
+    assert run("--cwd", str(project / "nowhere")).exit_code == 2
 
 
 @pytest.mark.parametrize("args", [(), ("enabled=false",), ("--json",)])
-def test_a_current_folder_that_is_gone(cwd, args):
+def test_a_current_folder_that_is_gone(project, args):
     """One line that says what to do, exit 1, and nothing is written."""
-    (cwd / ".pi").rmdir()
-    cwd.rmdir()
+    (project / ".pi").rmdir()
+    project.rmdir()
     result = run(*args)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("cannot read the current folder: ")
     assert result.stderr.count("\n") == 1
-    assert not (cwd.parent / "home").exists()
+    assert not (project.parent / "home").exists()
 
 
-def test_what_files_hold_is_never_obeyed_by_a_terminal(cwd):
+def test_what_files_hold_is_never_obeyed_by_a_terminal(project):
     """Controls and marks of direction are escaped in values, problems and paths."""
     hostile = "\x1b[2J\u202e\U000e0041\u200b"
-    (cwd / ".pi" / "settings.json").write_text(json.dumps({"leafscar": {"prompts": f"pi:{hostile}", hostile: 1}}))
+    (project / ".pi" / "settings.json").write_text(json.dumps({"leafscar": {"prompts": f"pi:{hostile}", hostile: 1}}))
     result = run()
     assert "pi:\\u001b[2J\\u202e\\U000e0041\\u200b" in result.stdout
     assert "leafscar.\\u001b[2J\\u202e" in result.stderr
