@@ -7,6 +7,7 @@ that conformance can be checked against the real packages (docs/adr/0010-rules-a
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 __all__ = ["DEFAULT", "PI_0821_AGENT_CORE", "PI_0821_CODING_AGENT", "PI_130", "SUBMISSION_MARK", "Rules"]
 
@@ -90,7 +91,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 DEFAULT = Rules()
 """leafscar's own rules."""
 
-PI_0821_CODING_AGENT = Rules(
+_PI_0821 = Rules(
     oversized_tail_cuts_last=False,
     recovery_suffix=False,
     whole_pairs=False,
@@ -102,47 +103,27 @@ PI_0821_CODING_AGENT = Rules(
     system_messages=False,
     bounded_input=False,
     keep_previous_on_split=False,
-    aborted_fails=False,
     refuse_truncated=False,
     refuse_tool_calls=False,
     refuse_empty=False,
     second_try=False,
     pins=False,
-    branch_words="{}",
     branch_output=2048,
     branch_output_capped=False,
     retry_cap_ms=None,
     retry_words_130=False,
     overflow_words_130=False,
-)
+)  # what both packages share
+
+PI_0821_CODING_AGENT = replace(_PI_0821, aborted_fails=False, branch_words="{}")
 """pi-coding-agent 0.82.1."""
 
-PI_0821_AGENT_CORE = Rules(
+PI_0821_AGENT_CORE = replace(
+    _PI_0821,
     by_entry_type=True,
-    oversized_tail_cuts_last=False,
-    recovery_suffix=False,
-    whole_pairs=False,
-    on_projection=False,
-    fresh_anchor_only=False,
     empty_is_nothing=False,
-    nested_calls=False,
-    older_summaries_reappear=True,
     stored_tail=True,
-    context_edits=False,
-    system_messages=False,
-    bounded_input=False,
-    keep_previous_on_split=False,
-    refuse_truncated=False,
-    refuse_tool_calls=False,
-    refuse_empty=False,
-    second_try=False,
-    pins=False,
     branch_words="Branch summary failed: {}",
-    branch_output=2048,
-    branch_output_capped=False,
-    retry_cap_ms=None,
-    retry_words_130=False,
-    overflow_words_130=False,
 )
 """pi-agent-core 0.82.1."""
 
