@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
@@ -54,8 +55,9 @@ def _switched_off(facts: Facts, policy: Policy) -> Iterable[str]:
 def modelled_row(setup: Setup) -> PolicyResult:
     """The session as it was, recorded cuts included, under the cache model: what all other rows are compared with."""
     run = simulate(setup, parse_policy("none"), keep_recorded_cuts=True)
-    extra = sum((spent for _, spent, _ in _recorded_summaries(setup)), Bill())
-    run = structs.replace(run, bill=run.bill + extra, cuts=list(_recorded_cuts(setup)))
+    summaries = _recorded_summaries(setup)
+    extra = sum((spent for _, spent, _ in summaries), Bill())
+    run = structs.replace(run, bill=run.bill + extra, cuts=list(_recorded_cuts(setup, summaries)))
     return _row(RECORDED, run, {}, setup.facts.window or 0)
 
 
@@ -67,7 +69,7 @@ def recorded_row(setup: Setup) -> PolicyResult:
     trailing = [spent for number, spent, _ in summaries if number > last]
     run = Run(
         moments=[moment for moment, _ in booked],
-        cuts=list(_recorded_cuts(setup)),
+        cuts=list(_recorded_cuts(setup, summaries)),
         bill=sum([*(spent for _, spent in booked), *trailing], Bill()),
         notes=list(_unrecorded(summaries)),
     )
@@ -167,9 +169,9 @@ def _recorded_miss(setup: Setup, request: RecordedRequest, *, cut: bool) -> tupl
     return missed, "cut" if cut else "shape"
 
 
-def _recorded_cuts(setup: Setup) -> Iterable[CutMark]:
+def _recorded_cuts(setup: Setup, summaries: Sequence[_Summary]) -> Iterable[CutMark]:
     recording = setup.recording
-    for at, (number, spent, stated) in zip(recording.cuts, _recorded_summaries(setup), strict=True):
+    for at, (number, spent, stated) in zip(recording.cuts, summaries, strict=True):
         entry = recording.path[at]
         after = recording.requests[number - 1] if number <= len(recording.requests) else None
         size = estimate_tokens(entry.message) * setup.sizes.k if entry.message else 0
@@ -187,20 +189,17 @@ def _recorded_cuts(setup: Setup) -> Iterable[CutMark]:
 
 def _recorded_summaries(setup: Setup) -> list[_Summary]:
     """For each recorded cut: number of the next request, cost of the summary, and whether the recording says so."""
-    return [(_next_request(setup, at), *_recorded_summary(setup, at)) for at in setup.recording.cuts]
+    positions = [request.position for request in setup.recording.requests]
+    numbered = ((at, 1 + bisect_left(positions, at)) for at in setup.recording.cuts)
+    return [(number, *_recorded_summary(setup, at, number)) for at, number in numbered]
 
 
-def _next_request(setup: Setup, at: int) -> int:
-    return 1 + sum(request.position < at for request in setup.recording.requests)
-
-
-def _recorded_summary(setup: Setup, at: int) -> tuple[Bill, bool]:
+def _recorded_summary(setup: Setup, at: int, number: int) -> tuple[Bill, bool]:
     fields = as_mapping(setup.recording.path[at].get("usage"))
     usage = as_usage(fields)
     if fields is None or usage is None:
         return Bill(), False
-    earlier = [request for request in setup.recording.requests if request.position < at]
-    tariff = setup.tariffs.of(earlier[-1].message) if earlier else setup.tariffs.main
+    tariff = setup.tariffs.of(setup.recording.requests[number - 2].message) if number > 1 else setup.tariffs.main
     return recorded_bill(usage, tariff.prices, tariff.cache, stated=stated_cost(fields)), True
 
 
