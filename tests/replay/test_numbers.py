@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from leafscar.replay.numbers import count, is_told, is_within, margin_of, percent
+from leafscar.replay.numbers import count, is_told, is_within, joint_error, margin_of, percent
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,21 @@ from leafscar.replay.numbers import count, is_told, is_within, margin_of, percen
 def test_no_model_is_trusted_to_less_than_one_percent(error, margin):
     """A hit is not exact, a model that nobody checked has no margin, one that misses by far claims nothing."""
     assert margin_of(error) == margin
+
+
+@pytest.mark.parametrize(
+    ("errors", "bills", "joint"),
+    [
+        ([0.1, 0.4], [3.0, 1.0], 0.175),
+        ([0.1], [0.0], None),
+        ([], [], None),
+        ([0.1, None], [3.0, 1.0], None),
+        ([0.1, 0.4], [3.0, math.nan], None),
+    ],
+)
+def test_errors_of_several_sessions_are_weighted_by_their_bills(errors, bills, joint):
+    """A large session's error counts for more; one unknown number makes the whole unknown."""
+    assert joint_error(errors, bills) == (None if joint is None else pytest.approx(joint))
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TypeGuard
 
-__all__ = ["UNKNOWN", "count", "is_told", "is_within", "known", "margin_of", "percent"]
+__all__ = ["UNKNOWN", "count", "is_told", "is_within", "joint_error", "known", "margin_of", "percent"]
 
 UNKNOWN = "unknown"
 """Stands wherever a number is not known; never 0, never blank."""
@@ -42,6 +43,19 @@ def margin_of(error: float | None) -> float | None:
     if not known(error):
         return None
     return math.inf if error > _LOST else max(error, _LEAST_ERROR)
+
+
+def joint_error(errors: Iterable[float | None], bills: Iterable[float | None]) -> float | None:
+    """Errors of several sessions weighted by their bills: nothing promises that they cancel out.
+
+    None when one of the numbers is unknown, or when all bills are 0.
+    """
+    missed = whole = 0.0
+    for error, bill in zip(errors, bills, strict=True):
+        if not known(error) or not known(bill):
+            return None
+        missed, whole = missed + error * bill, whole + bill
+    return missed / whole if whole else None
 
 
 def is_told(ratio: float | None, margin: float | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from leafscar.engine import DEFAULT_POLICY
-from leafscar.replay.numbers import count, is_told, known, margin_of, percent
+from leafscar.replay.numbers import count, is_told, joint_error, known, margin_of, percent
 from leafscar.replay.result import PolicyResult, SessionResult
 from leafscar.replay.rows import NEVER_CUT
 
@@ -157,13 +157,12 @@ def run_verdict(sessions: Sequence[SessionResult]) -> str:
 
 def _in_all(chosen: Sequence[tuple[SessionResult, PolicyResult]]) -> str:
     """What the sessions cost together, where every bill and error is known; else nothing."""
-    bills = [(row.cost, row.ratio, session.error) for session, row in chosen]
-    if not all(cost is not None and ratio and error is not None for cost, ratio, error in bills):
+    bills = [(row.cost, row.ratio) for _, row in chosen]
+    if not all(cost is not None and ratio for cost, ratio in bills):
         return ""
-    were = [(cost or 0) / (ratio or 1) for cost, ratio, _ in bills]
-    cost, base = sum(cost or 0 for cost, _, _ in bills), sum(were)
-    missed = sum(bill * (error or 0) for bill, (_, _, error) in zip(were, bills, strict=True))
-    margin = margin_of(missed / base) if base else None
+    were = [(cost or 0) / (ratio or 1) for cost, ratio in bills]
+    cost, base = sum(cost or 0 for cost, _ in bills), sum(were)
+    margin = margin_of(joint_error((session.error for session, _ in chosen), were))
     if not is_told(cost / base if base else None, margin):
         return ""
     word = "less" if cost < base else "more"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from leafscar.replay.numbers import is_told, margin_of
+from leafscar.replay.numbers import is_told, joint_error, margin_of
 from leafscar.replay.result import Moment, PolicyResult, ReplayResult, SessionResult
 from leafscar.report.numbers import known
 from leafscar.report.words import policies_of
@@ -132,11 +132,8 @@ def _hit_ratio(moments: Sequence[Moment]) -> float | None:
 
 
 def _error(sessions: Sequence[SessionResult], read: _Bill) -> float | None:
-    """Weight the errors by what each session is compared with: nothing promises that they cancel out."""
-    bills = [_baseline_bill(session, read) for session in sessions]
-    missed = _add([_times(session.error, bill) for session, bill in zip(sessions, bills, strict=True)])
-    whole = _add(bills)
-    return missed / whole if missed is not None and whole else None
+    """Error of the sum; each session weighs as much as what it is compared with."""
+    return joint_error((session.error for session in sessions), (_baseline_bill(session, read) for session in sessions))
 
 
 def _baseline_bill(session: SessionResult, read: _Bill) -> float | None:
@@ -146,7 +143,3 @@ def _baseline_bill(session: SessionResult, read: _Bill) -> float | None:
 
 def _divided(bill: float | None, ratio: float | None) -> float | None:
     return bill / ratio if known(bill) and known(ratio) and ratio else None
-
-
-def _times(error: float | None, bill: float | None) -> float | None:
-    return error * bill if known(error) and known(bill) else None
