@@ -105,6 +105,7 @@ class Host:
         self.typed = typed
         self.controller = Controller(policy=policy, **given)
         self.path: list[Any] = []
+        self.added = 0
         self.sent: list[Raw] = []
         self.asked: list[SummaryRequest] = []
         self.events: list[Any] = []
@@ -119,7 +120,8 @@ class Host:
 
     def append(self, data: Raw) -> str:
         """Append an entry."""
-        id_ = f"e{len(self.path) + 1}"
+        self.added += 1
+        id_ = f"e{self.added}"
         stamp = f"2026-05-01T{int(self.clock) // 3600:02}:{int(self.clock) // 60 % 60:02}:{int(self.clock) % 60:02}Z"
         parent = self.path[-1]["id"] if self.path else None
         entry = {"id": id_, "parentId": parent, "timestamp": stamp, **data}
@@ -151,6 +153,10 @@ class Host:
         failed = stop in ("error", "aborted")
         usage = (None if failed else self.size() + own) if total is None else total
         return self.add(assistant(*parts, total=usage, stop=stop))
+
+    def rewind(self, length: int) -> None:
+        """Go back to where the path had ``length`` entries; what follows is another branch."""
+        self.path = self.path[:length]
 
     def step(self, tokens: int, name: str = "other", *, now: float | None = None, **arguments: Any) -> str:
         """One request that is answered by one tool call, and its result of ``tokens``; gives the result's id."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from leafscar.compaction import Item
+from leafscar.compaction import Item, settle
 from leafscar.engine.ledger import ShedRules, is_partial
 from leafscar.engine.sizers import Sizer
 from leafscar.model import Assistant, ToolCall, ToolResult, User
@@ -40,7 +40,7 @@ class _Shown(Struct, frozen=True, kw_only=True):
 
 def measure(items: Sequence[Item], rules: ShedRules, sizer: Sizer, shed: Collection[int] = ()) -> Measures:
     """Measure a context in which the outputs at the positions ``shed`` have been replaced by markers."""
-    sizes = [sizer(item.entry, item.message) for item in items]
+    sizes = [sizer(item.entry, item.message) if _is_sent(items, position) else 0 for position, item in enumerate(items)]
     outputs = [shown for position in range(len(items)) if (shown := _shown(items, position, rules, sizer)) is not None]
     last_user = max((n for n, item in enumerate(items) if isinstance(item.message, User)), default=-1)
     ripe = [o for o in outputs if o.position not in shed and _is_ripe(items, sizes, o, rules)]
@@ -54,6 +54,16 @@ def measure(items: Sequence[Item], rules: ShedRules, sizer: Sizer, shed: Collect
         suffix=_suffix(sizes, ripe[0].position, gone) if ripe else 0.0,
         ripe=tuple(o.position for o in ripe),
     )
+
+
+def _is_sent(items: Sequence[Item], position: int) -> bool:
+    """Whether a message is among those that a provider gets."""
+    message = items[position].message
+    if isinstance(message, Assistant):
+        return message.stop_reason != "error"
+    if not isinstance(message, ToolResult):
+        return True
+    return any(sent is message for sent in settle([item.message for item in items]))
 
 
 def _suffix(sizes: Sequence[float], start: int, gone: Sequence[_Shown]) -> float:
@@ -74,6 +84,8 @@ def _is_response(item: Item) -> bool:
 def _shown(items: Sequence[Item], position: int, rules: ShedRules, sizer: Sizer) -> _Shown | None:
     """One output with the marker that would stand for it; None when it can never be shed."""
     item = items[position]
+    if not _is_sent(items, position):
+        return None
     call = _call_of(items, position)
     found = candidate_for(
         item.message,
@@ -114,6 +126,7 @@ def _is_superseded(items: Sequence[Item], position: int, rules: ShedRules) -> bo
     own = _place(items, position, rules)
     return any(
         isinstance(items[later].message, ToolResult)
+        and _is_sent(items, later)
         and not getattr(items[later].message, "is_error", False)
         and _place(items, later, rules)[1:] == (own[1], True)
         for later in range(position + 1, len(items))

@@ -34,6 +34,15 @@ _step = st.one_of(
     st.tuples(st.just("note"), st.just(0)),
 )
 
+_stray = st.one_of(
+    st.tuples(st.just("rewind"), st.integers(1, 9)),
+    st.tuples(st.just("rewind"), st.integers(1, 30)),
+    st.tuples(st.just("late"), SIZES),
+    st.tuples(st.just("orphan"), SIZES),
+    st.tuples(st.just("again"), SIZES),
+    st.tuples(st.just("half"), st.tuples(st.sampled_from(["error", "aborted"]), SIZES)),
+)
+branched = st.lists(st.one_of(_step, _step, _stray), min_size=6, max_size=36)
 scripts = st.lists(_step, min_size=4, max_size=26)
 SMALL = {"window": 16_000, "reserve_tokens": 2_000}
 
@@ -70,10 +79,39 @@ def play(host: Host, script: list[Any], check: Any = lambda host: None) -> None:
                 host.respond(f"{CANARY} half", call(f"x{len(host.path)}", "other"), stop=detail)
             case "idle":
                 host.clock += detail
-            case _:
+            case "note":
                 host.append({"type": "label", "targetId": "e1", "label": f"{CANARY}"})
+            case _:
+                _go_astray(host, kind, detail, request)
     request()
     host.respond("done")
+
+
+def _go_astray(host: Host, kind: str, detail: Any, request: Any) -> None:
+    """What a host should not do, or what goes wrong under it."""
+    match kind:
+        case "rewind":
+            host.rewind(max(1, len(host.path) - detail))
+        case "half":
+            stop, size = detail
+            id_ = f"h{host.added}"
+            request()
+            host.respond(call(id_, "other"), stop=stop)
+            host.add(result(id_, size, "other"))
+        case "orphan":
+            host.add(result(f"o{host.added}", detail, "other"))
+        case _:
+            _answer_once_more(host, detail, answered=kind == "again")
+
+
+def _answer_once_more(host: Host, size: int, *, answered: bool) -> None:
+    """Answer a call that has its answer already, or one that never had any."""
+    messages = [entry.get("message", {}) for entry in host.path]
+    calls = [part["id"] for m in messages if m.get("role") == "assistant" for part in m["content"] if "name" in part]
+    done = {m["toolCallId"] for m in messages if m.get("role") == "toolResult"}
+    open_ = [id_ for id_ in calls if (id_ in done) == answered]
+    if open_:
+        host.add(result(open_[-1], size, "other"))
 
 
 def _use_tools(host: Host, uses: list[Any]) -> None:

@@ -8,16 +8,19 @@ import json
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.engine.build import Host, broken, facts, per_position, summary
+from tests.engine.build import Host, broken, facts, materialise_positions, per_position, summary
 from tests.engine.pure import measure
-from tests.engine.strategies import CANARY, SMALL, play, scripts, small_host
+from tests.engine.strategies import CANARY, SMALL, branched, play, scripts, small_host
 
 from leafscar.compaction import check_pairs
+from leafscar.compaction.settle import NO_RESULT
 from leafscar.engine import POLICIES, Controller, ControlState, ShedSettings
 from leafscar.engine.decide import decide
 from leafscar.engine.fold import fold
+from leafscar.engine.plan import sendable
 from leafscar.engine.sizers import calibrated_sizer, chars_sizer
 from leafscar.errors import SummaryFailed
+from leafscar.estimate import estimate_tokens
 from leafscar.model import Assistant, Image, as_entry
 from leafscar.model.messages import parts_of, text_of
 from leafscar.pruning import Never
@@ -89,6 +92,47 @@ def _assert_pure(controller: Controller, sizer) -> None:
         assert getattr(ledger, name) == pytest.approx(getattr(pure, name)), name
     assert ledger.suffix() == pytest.approx(pure.suffix)
     assert tuple(ledger.chosen(fullest=True)) == pure.ripe
+
+
+@pytest.mark.parametrize("policy", ALL)
+@given(script=branched)
+@few
+def test_the_estimate_is_the_size_of_the_request_on_every_branch(policy, script):
+    """With an exact sizer, rewinds, stray and late results and failed responses never make the estimate miss."""
+    _play_against_the_provider(policy, script)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ALL)
+@given(script=branched)
+@settings(few, max_examples=300)
+def test_the_estimate_is_the_size_in_many_more(policy, script):
+    """The same over far more scripts than the unit suite has time for."""
+    _play_against_the_provider(policy, script)
+
+
+def _play_against_the_provider(policy, script) -> None:
+    stand_ins, before = [0], [[]]
+
+    def check(host: Host) -> None:
+        stand_ins.append(_stand_ins(host.sent))
+        kept = sendable(materialise_positions(host.controller, host.outcome.plan)[: host.outcome.plan.kept])
+        while kept and NO_RESULT in json.dumps(kept[-1]):
+            kept.pop()
+        assert _dump(host.sent)[: len(kept)] == _dump(before[-1])[: len(kept)]
+        before.append(host.sent)
+        estimate, slack = host.outcome.plan.estimate, max(stand_ins) + 1
+        assert estimate >= host.size() - slack
+        if host.controller.policy.own_rules:  # the others go by readings from before a cut as well
+            assert estimate == pytest.approx(host.size(), abs=slack)
+        _assert_pure(host.controller, chars_sizer)
+
+    play(small_host(policy), script, check)
+
+
+def _stand_ins(sent) -> float:
+    """Tokens of the results that stand for missing ones."""
+    return sum(estimate_tokens(message) for message in sent if NO_RESULT in json.dumps(message))
 
 
 @pytest.mark.parametrize("policy", ["classic", "balanced", "fewest-cuts"])

@@ -191,10 +191,10 @@ class Controller:
         """What another process needs to go on with the same projection."""
         tracker = self._tracker
         return ControlState(
-            shed=dict(tracker.since),
+            shed=dict(tracker.shed),
             stripped=tracker.stripped,
             engaged=self._engaged,
-            measured=tracker.measured,
+            readings=dict(tracker.readings),
             ratios=tracker.meter.calibration.ratios,
             overhead=tracker.meter.overhead,
             awaiting_gain=tracker.awaiting_gain,
@@ -376,14 +376,13 @@ class Controller:
     def plan(self, estimate: float | None = None) -> Plan:
         """The request as it stands, whatever the lines say; ``estimate`` when it is already known, in tokens."""
         ledger, tracker = self._tracker.ledger, self._tracker
-        length, kept = len(ledger.items), tracker.sent_length
-        tracker.sent_length = length
+        strip = tracker.strip if self._strips else None
         return Plan(
-            length=length,
-            kept=kept,
+            length=len(ledger.items),
+            kept=tracker.sent(strip),
             replacements=ledger.shed,
             boundary=tracker.boundary,
-            strip_thinking=tracker.strip if self._strips else None,
+            strip_thinking=strip,
             drop_block=self.facts.bound_thinking and self.facts.thinking_way == "drop_block",
             estimate=tracker.estimate() if estimate is None else estimate,
         )

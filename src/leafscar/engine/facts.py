@@ -77,8 +77,8 @@ def resolve_lines(facts: Facts, policy: Policy) -> Lines:
         shed=_share(policy.shed_fraction, window, threshold),
         goal=min(int(policy.goal_fraction * window), threshold - int(policy.goal_margin * window)),
         cut=_share(policy.cut_fraction, window, threshold),
-        batch=min(policy.batch_tokens, window // policy.batch_divisor),
-        cold_batch=min(policy.cold_tokens, window // policy.cold_divisor),
+        batch=_batch(policy.batch_tokens, window, policy.batch_divisor),
+        cold_batch=_batch(policy.cold_tokens, window, policy.cold_divisor),
         protect=min(policy.protect_tokens, threshold // policy.protect_divisor),
         keep=keep_recent(threshold),
     )
@@ -93,6 +93,10 @@ def _reserve(facts: Facts, policy: Policy, window: int) -> int:
 
 def _share(fraction: float, window: int, threshold: int) -> int:
     return min(round(fraction * window), threshold)
+
+
+def _batch(tokens: int, window: int, divisor: int) -> int:
+    return max(1, min(tokens, window // divisor))  # a move takes something out, however small the window
 
 
 def _off(real: int, why: str) -> Lines:

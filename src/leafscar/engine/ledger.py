@@ -84,15 +84,29 @@ class Ledger:
         """What the moves so far take out."""
         self.last_user = -1
         self.last_response = -1
+        self.late: dict[int, int] = {}
+        """Results that came late, each with where it stands in what is sent: right behind its response."""
         self._boundary = 0  # outputs before it are ripe: answered, and older than the protected tail
         self._ripe: list[int] = []  # positions, rising
         self._reads: dict[str, list[int]] = {}
+        self._open: dict[str, int] = {}  # calls that wait for their result, with the position of their response
+        self._newest = -1  # position of the newest message that is no result
 
     def extend(self, items: Iterable[Item]) -> None:
         """Take in new messages at the end."""
         for item in items:
             self._append(item)
         self._ripen()
+
+    def extend_shed(self, item: Item) -> float:
+        """Take in an output whose marker stands from before; gives the raw tokens that go away with it."""
+        self._append(item)
+        output = self.outputs.get(len(self.items) - 1)
+        if output is not None:
+            self.shed = {**self.shed, output.position: output.marker.text}
+            self.already += output.saving
+        self._ripen()
+        return 0.0 if output is None else output.saving
 
     def raw(self, start: int = 0) -> float:
         """Raw tokens of the items from ``start`` on."""
@@ -133,32 +147,55 @@ class Ledger:
                 self.items[position] = Item(entry=new, message=summary, edit=item.edit, raw=item.raw)
 
     def _append(self, item: Item) -> None:
-        position = len(self.items)
+        position, message = len(self.items), item.message
         self.items.append(item)
-        self.sums.append(self.sums[-1] + self._sizer(item.entry, item.message))
-        match item.message:
+        if isinstance(message, ToolResult):
+            self._result(position, item, message)
+            return
+        self._newest = position
+        sent = not (isinstance(message, Assistant) and message.stop_reason == "error")
+        self._weigh(item, sent=sent)
+        match message:
             case User():
                 self._user(position)
-            case Assistant() as message:
-                self.calls.update((call.id, call) for call in tool_calls(message))
-                if not message.failed:
-                    self.last_response = position
-            case ToolResult() | BashExecution():
-                self._output(position, item)
+            case Assistant() if sent:
+                self._answer(position, message)
+            case BashExecution():
+                self._output(position, item, None)
             case _:
                 pass
+
+    def _weigh(self, item: Item, *, sent: bool) -> None:
+        """Add the size of the newest message: nothing for what ``sendable`` leaves out."""
+        self.sums.append(self.sums[-1] + (self._sizer(item.entry, item.message) if sent else 0))
+
+    def _answer(self, position: int, message: Assistant) -> None:
+        for call in tool_calls(message):
+            self.calls[call.id] = call
+            self._open[call.id] = position
+        if not message.failed:
+            self.last_response = position
+
+    def _result(self, position: int, item: Item, message: ToolResult) -> None:
+        """Take in a result; one that no sent call waits for is never sent."""
+        asked = self._open.pop(message.tool_call_id, None)
+        self._weigh(item, sent=asked is not None)
+        if asked is None:
+            return
+        if asked != self._newest:
+            self.late[position] = asked + 1
+        call = self.calls[message.tool_call_id]
+        if not message.is_error and self.rules.superseded_floor is not None:
+            self._supersede(message, call)
+        self._output(position, item, call)
 
     def _user(self, position: int) -> None:
         self.last_user = position
         self._recount()
 
-    def _output(self, position: int, item: Item) -> None:
-        message = item.message
-        call = self.calls.get(message.tool_call_id) if isinstance(message, ToolResult) else None
-        if isinstance(message, ToolResult) and not message.is_error and self.rules.superseded_floor is not None:
-            self._supersede(message, call)
+    def _output(self, position: int, item: Item, call: ToolCall | None) -> None:
         found = candidate_for(
-            message,
+            item.message,
             call,
             position=position,
             entry_id=item.entry.id,

@@ -12,14 +12,15 @@ __all__ = ["ControlState"]
 class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Everything that the projection of a session rests on besides the session itself. JSON-shaped."""
 
-    shed: Mapping[str, str] = {}
-    """Ids of the entries whose outputs are replaced by markers, each with ``measured`` at the time of its move."""
+    shed: Mapping[str, int] = {}
+    """Ids of the entries whose outputs are replaced by markers, each with the number of its move."""
     stripped: tuple[str, str] | None = None
     """Ids of the first and the last entry of those that go out without thinking because of a move."""
     engaged: bool = False
     """Whether T was crossed (``classic``) or a move was made since the newest cut."""
-    measured: str | None = None
-    """Id of the newest response whose reading was taken."""
+    readings: Mapping[str, int] = {}
+    """Ids of the responses whose readings were taken, each with the moves since the newest cut that came before it; -1
+    when its request held markers that stand no longer."""
     ratios: tuple[float, ...] = ()
     """Measured tokens for one own token, from the newest readings."""
     overhead: float = 0

@@ -6,12 +6,15 @@ A path that grows is taken in entry by entry; one that changed, or was cut, is p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 
 from msgspec import structs
 
 from leafscar.compaction import DEFAULT as CUT_RULES
-from leafscar.compaction import Item, newest_cut, project_context
+from leafscar.compaction import Item, newest_cut
+from leafscar.compaction.rebuild import project_slots
 from leafscar.compaction.slots import items_of, make_slot
 from leafscar.engine.facts import Lines
 from leafscar.engine.ledger import Ledger, ShedRules
@@ -27,6 +30,7 @@ _REPROJECT = ("compaction", "context_edit")
 _SAME_CUT = ("summary", "firstKeptEntryId", "systemMessage")
 _MIN_GAIN = 0.10
 _FRUITLESS_LIMIT = 2
+_VOID = -1  # in the place of a number: the request held markers that stand no longer
 
 
 class Tracker:
@@ -67,10 +71,12 @@ class Tracker:
         """Estimate that the newest cut answered to, until a reading judges it."""
         self.automatic = state.automatic
         """Whether that cut was the policy's own; one that a user asked for never counts as fruitless."""
-        self.measured = state.measured
-        """Id of the newest response whose reading was taken."""
-        self.since: dict[str, str] = dict(state.shed)
-        """By the id of each shed entry: ``measured`` at the time of its move, empty when nothing was."""
+        self.shed: dict[str, int] = dict(state.shed)
+        """By the id of each shed entry: the number of its move since the newest cut."""
+        self.readings: dict[str, int] = dict(state.readings)
+        """By the id of each response whose reading was taken: how many moves its request came after; ``_VOID``."""
+        self.moves = max((0, *self.shed.values(), *self.readings.values()))
+        """Moves since the newest cut."""
         self.stripped = state.stripped
         """Ids of the first and the last entry of ``strip``, when a move set it."""
         self.unmeasured = 0.0
@@ -83,7 +89,8 @@ class Tracker:
         self._reported: Usage | None = None
         self._reports: dict[str, float] = {}
         self._cut: Entry | None = None
-        self._old: set[int] = set()  # identities of the entries before the newest cut
+        self._sent_strip: tuple[int, int] | None = None
+        self._old: set[int] = set()  # identities of the entries that the newest cut kept
         self._provisional: Entry | None = None
 
     @property
@@ -93,10 +100,12 @@ class Tracker:
 
     def estimate(self) -> float:
         """Tokens of the next request in its present shape."""
-        ledger, anchor = self.ledger, self.meter.anchor
+        anchor = self.meter.anchor
         if anchor is None:
             return self.estimate_unmeasured()
-        return self.meter.anchored(ledger.raw(anchor.position + 1) - self.unmeasured)
+        tokens = self.meter.anchored(self.ledger.raw(anchor.position + 1) - self.unmeasured)
+        # a provider that reports less than what went out of its request does not report the request
+        return tokens if tokens > 0 else self.estimate_unmeasured()
 
     def estimate_unmeasured(self) -> float:
         """The same without any reading: right after a cut the newest one may be from before it."""
@@ -135,7 +144,8 @@ class Tracker:
     def move(self, positions: Sequence[int]) -> float:
         """Shed these outputs, given by rising positions; gives the raw tokens that go away."""
         gone = self.ledger.move(positions)
-        self.since |= {self.ledger.items[position].entry.id: self.measured or "" for position in positions}
+        self.moves += 1
+        self.shed |= {self.ledger.items[position].entry.id: self.moves for position in positions}
         self.unmeasured += gone
         self.boundary = positions[0]
         self.sent_length = min(self.sent_length, positions[0])
@@ -144,10 +154,16 @@ class Tracker:
     def strip_from(self, position: int) -> None:
         """Let the thinking from ``position`` to the end go: it is bound to what stood there before."""
         items = self.ledger.items
-        start, end = self.strip or (position, position)
+        start = self.strip[0] if self.strip else position
         self.strip = min(start, position), len(items)
         self.stripped = items[self.strip[0]].entry.id, items[-1].entry.id
-        self.sent_length = min(self.sent_length, position, end)
+
+    def sent(self, strip: tuple[int, int] | None) -> int:
+        """Note that the context goes out, the thinking of ``strip`` left out; gives how much of it is as before."""
+        late = takewhile(lambda position: position >= self.sent_length, reversed(self.ledger.late))
+        kept = min(self.sent_length, _parting(strip, self._sent_strip), *(self.ledger.late[at] for at in late))
+        self.sent_length, self._sent_strip = len(self.ledger.items), strip
+        return kept
 
     def _continues(self, value: EntryLike) -> bool:
         """Whether the path still goes through our last entry; a provisional cut takes its host's entry on."""
@@ -166,8 +182,10 @@ class Tracker:
         self.unmeasured = 0.0
         self.boundary = None
         self.latch_open = at is None
-        self._old = {id(entry) for entry in self.path[: at or 0]}
-        self._take(project_context(self.path).items, places=_places(self.path))
+        slots = project_slots(self.path, CUT_RULES)
+        later = len(self.path) - (0 if at is None else at + 1)
+        self._old = {id(slot.entry) for slot in slots[1 : len(slots) - later]}
+        self._take(items_of(slots), again=True)
         self.strip = self._placed()
         self.sent_length = min(self.sent_length, _common(before, self.ledger))
 
@@ -177,7 +195,9 @@ class Tracker:
         self._cut = cut
         self.restarted = not (first or same)
         if self.restarted:
-            self.since, self.stripped, self.awaiting_gain = {}, None, None
+            self.readings = {id_: _VOID if number else 0 for id_, number in self.readings.items()}
+            self.shed, self.moves = {}, 0
+            self.stripped = self.awaiting_gain = None
 
     def _placed(self) -> tuple[int, int] | None:
         """Positions of what goes out without thinking: the tail that the cut kept, and what moves added."""
@@ -188,28 +208,25 @@ class Tracker:
             return (0, tail) if tail else None
         return places.get(self.stripped[0], 0), places[self.stripped[1]] + 1
 
-    def _take(self, items: Sequence[Item], *, places: Mapping[str, int] | None = None) -> None:
-        """Take in messages; ``places`` of all entries when they are projected again, known readings among them."""
-        last = max((n for n, item in enumerate(items) if isinstance(item.message, Assistant)), default=-1)
+    def _take(self, items: Sequence[Item], *, again: bool = False) -> None:
+        """Take in messages; ``again``: there may be readings among them that were taken before."""
+        answers = [number for number, item in enumerate(items) if isinstance(item.message, Assistant)]
+        known = [number for number in answers if again and items[number].entry.id in self.readings]
+        newest, newest_known = max(answers, default=-1), max(known, default=-1)
+        anchor = next((number for number in reversed(known) if self._still_counts(items[number].entry)), -1)
         for number, item in enumerate(items):
-            self.ledger.extend((item,))
-            if item.entry.id in self.since:
-                self._put_back(len(self.ledger.items) - 1)
-            if isinstance(item.message, Assistant):
-                reading = self._reading(item.entry, item.message, newest=number == last)
+            if item.entry.id in self.shed:
+                self.unmeasured += self.ledger.extend_shed(item)
+            else:
+                self.ledger.extend((item,))
+            if isinstance(item.message, Assistant) and (number > newest_known or number == anchor):
+                reading = self._reading(item.entry, item.message, newest=number == newest)
                 if reading is not None:
-                    self._read(item.entry, reading, places)
+                    self._read(item.entry, reading, known=number == anchor)
 
-    def _put_back(self, position: int) -> None:
-        """Put the marker of before in the place of an output that still stands."""
-        if position in self.ledger.outputs:
-            self.unmeasured += self.ledger.move((position,))
-
-    def _late(self, response: Entry, places: Mapping[str, int]) -> float:
-        """Raw tokens that went only after a response: it, or a later one, was measured when they did."""
-        ledger, own = self.ledger, places[response.id]
-        went = {at: self.since[ledger.items[at].entry.id] for at in ledger.shed}
-        return sum(ledger.outputs[at].saving for at, since in went.items() if since and places.get(since, own) >= own)
+    def _still_counts(self, response: Entry) -> bool:
+        """Whether a known reading is of what stands: markers are void behind another cut, which may keep readings."""
+        return self.readings[response.id] != _VOID or id(response) in self._old
 
     def _reading(self, entry: Entry, message: Assistant, *, newest: bool) -> float | None:
         """Tokens that a response, or its host, reported; None when no estimate may rest on it."""
@@ -221,29 +238,27 @@ class Tracker:
         usable = not message.failed and tokens is not None and 0 < tokens < math.inf
         return tokens if usable else None
 
-    def _read(self, entry: Entry, tokens: float, places: Mapping[str, int] | None) -> None:
-        """Rest on a reading, unless it is void."""
+    def _read(self, entry: Entry, tokens: float, *, known: bool) -> None:
+        """Rest on a reading, unless it is void; one that is ``known`` teaches nothing again."""
         if self._own_rules and id(entry) in self._old:
             return
         anchor = Anchor(position=len(self.ledger.items) - 1, tokens=tokens)
-        known = -1 if places is None or self.measured is None else places.get(self.measured, len(places))
-        if places is not None and places[entry.id] <= known:
-            if entry.id == self.measured or self.measured not in places:
-                self._rest_again(anchor, entry, places)
-            return
-        refusal = self._take_new(anchor)
-        if refusal:
-            self._tell("anchor-refused", refusal)
-            return
-        self.unmeasured = 0.0
-        self.measured = entry.id
+        if known:
+            self.meter.anchor = anchor
+            self.unmeasured = self._still_held(self.readings[entry.id])
+        else:
+            refusal = self._take_new(anchor)
+            if refusal:
+                self._tell("anchor-refused", refusal)
+                return
+            self.unmeasured = 0.0
+            self.readings[entry.id] = self.moves
         self._open_latch(entry, tokens)
 
-    def _rest_again(self, anchor: Anchor, entry: Entry, places: Mapping[str, int]) -> None:
-        """Rest on a reading that was taken before: there is nothing to learn from it."""
-        self.meter.anchor = anchor
-        self.unmeasured = self._late(entry, places)
-        self._open_latch(entry, anchor.tokens)
+    def _still_held(self, moves: int) -> float:
+        """Raw tokens that markers stand for by now and that a request after the first ``moves`` moves still held."""
+        ledger = self.ledger
+        return sum(ledger.outputs[at].saving for at in ledger.shed if self.shed[ledger.items[at].entry.id] > moves)
 
     def _take_new(self, reading: Anchor) -> str:
         ledger, anchor = self.ledger, self.meter.anchor
@@ -289,8 +304,13 @@ def _is_same(first: Entry, second: Entry) -> bool:
     return all(first.get(name) == second.get(name) for name in _SAME_CUT)
 
 
-def _places(path: Sequence[Entry]) -> dict[str, int]:
-    return {entry.id: place for place, entry in enumerate(path)}
+def _parting(first: tuple[int, int] | None, second: tuple[int, int] | None) -> int:
+    """First position that only one of two spans holds."""
+    if first == second:
+        return sys.maxsize
+    if first is None or second is None:
+        return (first or second or (0, 0))[0]
+    return min(first[0], second[0]) if first[0] != second[0] else min(first[1], second[1])
 
 
 def _common(before: Ledger, after: Ledger) -> int:
