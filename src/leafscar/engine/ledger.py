@@ -191,7 +191,7 @@ class Ledger:
 
     def _user(self, position: int) -> None:
         self.last_user = position
-        self._recount()
+        self.older = self.fullest  # nothing that is ripe stands behind the newest message
 
     def _output(self, position: int, item: Item, call: ToolCall | None) -> None:
         found = candidate_for(
@@ -234,9 +234,12 @@ class Ledger:
             if position in self.shed or output.superseded:
                 continue
             output.superseded = True
-            if position < self._boundary and position not in self._ripe and output.eligible(self.rules):
-                insort(self._ripe, position)
-            self._recount()
+            if position >= self._boundary:
+                continue
+            if output.tokens <= self.rules.min_tokens:  # only being stale makes it large enough
+                self._make_ripe(position)
+            elif position >= self.last_user:
+                self.older += output.saving
 
     def _ripen(self) -> None:
         """Move the boundary of what may be shed up to where it belongs now."""
