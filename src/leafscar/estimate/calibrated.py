@@ -26,33 +26,32 @@ _LETTERS = string.ascii_letters.encode()
 _DIGITS = string.digits.encode()
 _BLANKS = b" \t\r"
 _MARKS = bytes(set(range(0x80)) - set(_LETTERS + _DIGITS + _BLANKS + b"\n"))
-_NOT_CAPITALS = bytes(set(range(0x100)) - set(string.ascii_uppercase.encode()))
 
-_NEWLINE = 0.861
+_NEWLINE = 1.0
 _WEIGHTS = (
-    (_LETTERS, 0.243),
+    (_LETTERS, 0.23),
     (_BLANKS, 0.0),
-    (_MARKS, 0.386),
-    (_DIGITS, 0.686),
+    (_MARKS, 0.43),
+    (_DIGITS, 0.8),
 )
 _WIDE_WEIGHTS = (
     (bytes(range(0x80, 0xC0)), 0.0),  # inside a character: its lead byte counts for all of it
-    (bytes(range(0xC0, 0xE0)), 0.299),
-    (bytes(range(0xE0, 0xF0)), 0.716),
-    (bytes(range(0xF0, 0x100)), 2.2),
+    (bytes(range(0xC0, 0xE0)), 0.245),
+    (bytes(range(0xE0, 0xF0)), 0.62),
+    (bytes(range(0xF0, 0x100)), 2.4),
 )
-_CAPITAL = 0.465
 
-_SMALLEST_READING = 200
+_SMALLEST_READING = 60
 _READINGS = 25
 _LIKELY = (0.5, 2.0)
 _BELIEVED = (0.2, 5.0)
+_NEAR = 1.6
 
 
 def estimate_text(text: str) -> float:
     """Tokens of a text, before any calibration."""
     data = text.encode("utf-8", "surrogatepass")
-    tokens = _CAPITAL * len(data.translate(None, _NOT_CAPITALS))
+    tokens = 0.0
     for kind, weight in _WEIGHTS if text.isascii() else (*_WEIGHTS, *_WIDE_WEIGHTS):
         rest = data.translate(None, kind)
         tokens += weight * (len(data) - len(rest))
@@ -72,18 +71,26 @@ def message_tokens(message: MessageLike) -> float:
 class Calibrated(Struct, frozen=True, kw_only=True):
     """The estimator of one session: byte classes times what its provider's readings say about them."""
 
-    ratios: tuple[float, ...] = ()
-    """Measured tokens for one estimated token, one a reading, newest last; at most the last 25."""
+    readings: tuple[tuple[float, float], ...] = ()
+    """What was estimated and what was measured, in tokens, one pair a reading, newest last; at most the last 25."""
 
     @property
     def factor(self) -> float:
-        """What estimates are multiplied by: the median of the ratios; 1 before the first reading."""
-        return median(self.ratios) if self.ratios else 1.0
+        """What estimates are multiplied by; 1 before the first reading.
+
+        All that was measured over all that was estimated, in those readings whose ratio is near the median: large
+        readings say more, and one that counts something hidden says nothing. Bounded ratios leave one near at least.
+        """
+        if not self.readings:
+            return 1.0
+        middle = median(measured / own for own, measured in self.readings)
+        near = [pair for pair in self.readings if middle / _NEAR <= pair[1] / pair[0] <= middle * _NEAR]
+        return sum(measured for _, measured in near) / sum(own for own, _ in near)
 
     def observe(self, own_estimate: float, measured: float) -> Calibrated:
         """Learn from one reading: ``own_estimate`` (uncalibrated) of messages that the provider ``measured``.
 
-        A reading below 200 tokens, no number, or further off than five times says nothing about the text and is
+        A reading below 60 tokens, no number, or further off than five times says nothing about the text and is
         left out; a ratio counts as at least 0.5 and at most 2.
         """
         if not own_estimate >= _SMALLEST_READING or not measured > 0:
@@ -91,5 +98,5 @@ class Calibrated(Struct, frozen=True, kw_only=True):
         ratio = measured / own_estimate
         if not _BELIEVED[0] <= ratio <= _BELIEVED[1]:
             return self
-        kept = self.ratios[-(_READINGS - 1) :]
-        return replace(self, ratios=(*kept, min(max(ratio, _LIKELY[0]), _LIKELY[1])))
+        kept = self.readings[-(_READINGS - 1) :]
+        return replace(self, readings=(*kept, (own_estimate, own_estimate * min(max(ratio, _LIKELY[0]), _LIKELY[1]))))
