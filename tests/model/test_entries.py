@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from tests.model.strategies import values
 
 from leafscar.model import Assistant, BranchSummary, CompactionSummary, Custom, Entry, Text, Usage, User, as_entry
-from leafscar.model.entries import dump_line, iso_to_ms, loads
+from leafscar.model.entries import MAX_DEPTH, TooDeep, dump_line, is_deep, iso_to_ms, loads
 
 TIME = "2025-01-02T03:04:05.678Z"
 MS = 1735787045678
@@ -62,6 +62,47 @@ def test_a_line_nested_beyond_reading_has_no_data():
     entry = Entry(id="a", parent_id=None, type="message", raw=raw)
     assert entry.data == {}
     assert entry.message is None
+
+
+def nested(levels, text=b"", extra=b""):
+    """Line of a user's message that has so many levels."""
+    inside = b'{"a":' * (levels - 2) + b'"' + text + b'"' + b"}" * (levels - 2)
+    message = b'{"role":"user","content":"hello","more":' + inside + b"}"
+    return b'{"type":"message","id":"a","parentId":null,' + extra + b'"message":' + message + b"}"
+
+
+@pytest.mark.parametrize("text", [b"", b"{[" * 500, b"\\ud800"])
+@pytest.mark.parametrize("extra", [b"", b'"timestamp":NaN,', b'"x":"\xff",'])
+def test_levels_are_bounded(text, extra):
+    """A line may have 128 levels; with one more it gives no data and no message, however it is spelt."""
+    good, bad = (nested(levels, text, extra) for levels in (MAX_DEPTH, MAX_DEPTH + 1))
+    assert not is_deep(good)
+    assert loads(good)["id"] == "a"
+    assert Entry(id="a", parent_id=None, type="message", raw=good).message == User(content="hello")
+    assert is_deep(bad)
+    with pytest.raises(TooDeep, match="deeper than 128 levels"):
+        loads(bad)
+    entry = Entry(id="a", parent_id=None, type="message", raw=bad)
+    assert (entry.message, entry.data) == (None, {})
+    assert Entry.quick(bad) is None
+
+
+def test_what_is_no_json_is_not_deep():
+    """A broken line is broken, not deep; one beyond every decoder is deep."""
+    assert not is_deep(b"[" * 200)
+    assert is_deep(b"[" * 5_000 + b"]" * 5_000)
+    assert is_deep(b"[NaN," + b"[" * 5_000 + b"]" * 5_001)
+
+
+def test_too_many_levels_are_not_written():
+    """A value that no line could hold is no line."""
+    value = []
+    for _ in range(5_000):
+        value = [value]
+    with pytest.raises(ValueError, match="nested"):
+        dump_line({"value": value})
+    while value:  # taken apart by hand: freeing it at once would recurse as deeply
+        (value,) = value
 
 
 def test_giant_numbers_are_infinities():

@@ -157,3 +157,13 @@ def test_agrees_with_node():
     assert len(written) == len(values)
     for value, expected in zip(values, written, strict=True):
         assert stringify(value) == expected
+
+
+def test_any_depth_is_written():
+    """No value is too deep to be measured: Python's own stack is not used."""
+    value = 1
+    for _ in range(20_000):
+        value = {"a": [value]}
+    assert stringify(value) == '{"a":[' * 20_000 + "1" + "]}" * 20_000
+    while isinstance(value, dict):  # taken apart by hand: freeing it at once would recurse as deeply
+        (value,) = value["a"]

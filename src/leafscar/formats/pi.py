@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from leafscar.errors import SessionRefused
-from leafscar.model.entries import Entry, loads
+from leafscar.formats._deep_head import plain_fields
+from leafscar.model.entries import MAX_DEPTH, Entry, TooDeep, is_deep, loads
 from leafscar.model.shapes import as_mapping, as_text
 
 __all__ = ["MAX_LINE_BYTES", "VERSIONS", "Head", "Header", "PiReader", "Problem", "parse_header", "read_head"]
@@ -36,7 +37,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     kind: str
     """blank-line, broken-line, not-an-object, no-type, torn-tail, no-header, second-header, missing-id,
-    duplicate-id, missing-parent, bad-usage, lone-surrogate, not-utf8."""
+    duplicate-id, missing-parent, bad-usage, lone-surrogate, not-utf8, too-deep."""
     line: int
     """1-based physical line."""
     message: str
@@ -77,10 +78,11 @@ def read_head(raw: bytes) -> Head | None:
 
 def _lenient_head(raw: bytes) -> Head | None:
     try:
-        data = loads(raw)
+        fields = as_mapping(loads(raw))
+    except TooDeep:
+        fields = plain_fields(raw)
     except ValueError:
         return None
-    fields = as_mapping(data)
     if fields is None:
         return None
     parent = fields.get("parentId", msgspec.UNSET)
@@ -221,7 +223,7 @@ class PiReader:
 
 
 def content_problems(entries: Iterable[Entry]) -> Iterable[Problem]:
-    """Faults inside entries that were read all the same: usage that is no count, text that is no Unicode."""
+    """Faults inside entries that were kept: usage that is no count, text that is no Unicode, too many levels."""
     for entry in entries:
         usage = getattr(entry.message, "usage", None)
         faults = () if usage is None else usage.faults
@@ -233,6 +235,9 @@ def content_problems(entries: Iterable[Entry]) -> Iterable[Problem]:
 
 def _text_problems(entry: Entry) -> Iterable[Problem]:
     raw = entry.raw or b""
+    if is_deep(raw):
+        message = f"nested deeper than {MAX_DEPTH} levels; the entry is kept and gives no message"
+        yield Problem(kind="too-deep", line=entry.line, message=message)
     if not raw.isascii():
         try:
             raw.decode()

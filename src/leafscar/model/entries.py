@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -24,24 +24,71 @@ from leafscar.model.messages import (
     Message,
     as_message,
 )
-from leafscar.model.shapes import as_mapping, as_number, as_text
+from leafscar.model.shapes import as_list, as_mapping, as_number, as_text
 
-__all__ = ["Entry", "EntryLike", "as_entry", "dump_line", "iso_to_ms", "loads"]
+__all__ = ["MAX_DEPTH", "Entry", "EntryLike", "TooDeep", "as_entry", "dump_line", "is_deep", "iso_to_ms", "loads"]
+
+MAX_DEPTH = 128
+"""Levels of objects and arrays in each other that a line may have; no recording comes near, and readers recurse."""
 
 _SAFE_DIGITS = 308
+_CONTAINERS = (dict, list)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class TooDeep(ValueError):
+    """A JSON value has more than :data:`MAX_DEPTH` levels."""
+
+    def __init__(self) -> None:
+        super().__init__(f"nested deeper than {MAX_DEPTH} levels")
 
 
 def loads(raw: bytes | str) -> Any:
     """Decode one JSON value as leniently as the sources and more: NaN, lone surrogates, huge numbers.
 
     Bytes that are no UTF-8 read as U+FFFD, integers beyond every double as infinities. Raises ``ValueError`` when it
-    is no JSON, deep nesting included.
+    is no JSON, :class:`TooDeep` when it has too many levels.
     """
+    text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
     try:
-        return json.loads(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw, parse_int=_integer)
+        value = json.loads(text, parse_int=_integer)
     except RecursionError as fault:
-        raise ValueError("nested too deeply") from fault
+        raise TooDeep from fault
+    if text.count("{") + text.count("[") > MAX_DEPTH and _has_more_levels(value):
+        raise TooDeep
+    return value
+
+
+def is_deep(raw: bytes) -> bool:
+    """Whether a line that is JSON has more than :data:`MAX_DEPTH` levels."""
+    if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:  # the usual case, and a hundred times faster than decoding
+        return False
+    try:
+        return _has_more_levels(msgspec.json.decode(raw))
+    except RecursionError:
+        return True
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return _is_deep_for_the_lenient(raw)
+
+
+def _is_deep_for_the_lenient(raw: bytes) -> bool:
+    try:
+        loads(raw)
+    except ValueError as fault:
+        return isinstance(fault, TooDeep)
+    return False
+
+
+def _has_more_levels(value: Any) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for each in level for inner in _members(each) if isinstance(inner, _CONTAINERS)]
+    return bool(level)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    fields = as_mapping(value)
+    return fields.values() if fields is not None else as_list(value) or ()
 
 
 def _integer(digits: str) -> int | float:
@@ -51,9 +98,12 @@ def _integer(digits: str) -> int | float:
 def dump_line(data: Mapping[str, Any]) -> bytes:
     """One line of JSON, without its newline, as pi writes it: compact, lone surrogates escaped.
 
-    Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is no JSON.
+    Raises ``ValueError`` for NaN, infinities and too many levels, ``TypeError`` for what is no JSON.
     """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except RecursionError as fault:
+        raise TooDeep from fault
     return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
 
 
@@ -107,7 +157,7 @@ class Entry:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The whole entry as decoded JSON; empty where the line is none. Read it, never change it."""
+        """The whole entry as decoded JSON; empty where the line has too many levels. Read it, never change it."""
         if self._data is None:
             self._data = _object(self.raw or b"{}")
         return self._data
@@ -166,13 +216,13 @@ def _quick_line(raw: bytes) -> _MessageLine | None:
         line = _decode_line(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return line if _is_plain(line.message) else None
+    return line if _is_plain(line.message) and not is_deep(raw) else None
 
 
 def _object(raw: bytes) -> Mapping[str, Any]:
     try:
         return as_mapping(loads(raw)) or {}
-    except ValueError:  # nested so deeply that only the head of the line could be read
+    except ValueError:  # too many levels: only the head of the line is read
         return {}
 
 

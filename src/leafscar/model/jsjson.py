@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from json.encoder import encode_basestring
 
@@ -72,10 +72,16 @@ def _place_point(digits: str, point: int) -> str:
 
 
 def stringify(value: object) -> str:
-    """Compact JSON of ``value`` as ``JSON.stringify`` writes it.
+    """Compact JSON of ``value``, of any depth, as ``JSON.stringify`` writes it.
 
     Integer-like keys come first in ascending order, lone surrogates are escaped, other characters stay raw.
     """
+    text = _scalar(value)
+    return _container(value) if text is None else text
+
+
+def _scalar(value: object) -> str | None:
+    """JSON of what is no object and no array; None for those."""
     match value:
         case str():
             return _string(value)
@@ -86,17 +92,52 @@ def stringify(value: object) -> str:
         case int() | float():
             return js_number(value)
         case _:
-            return _container(value)
+            return None
 
 
 def _container(value: object) -> str:
+    pieces: list[str] = []
+    walks = [iter((("", value),))]  # a list of our own: Python's stack ends at some hundred levels
+    closings = [""]
+    while walks:
+        for lead, inner in walks[-1]:
+            text = _scalar(inner)
+            if text is None:
+                opening, members, closing = _opened(inner)
+                pieces.append(lead + opening)
+                walks.append(members)
+                closings.append(closing)
+                break
+            pieces.append(lead + text)
+        else:
+            walks.pop()
+            pieces.append(closings.pop())
+    return "".join(pieces)
+
+
+def _opened(value: object) -> tuple[str, Iterator[tuple[str, object]], str]:
+    """Brackets of an object or an array, and its members, each with what is written before it."""
     fields = as_mapping(value)
     if fields is not None:
-        return _object(fields)
+        return "{", _members(fields), "}"
     items = as_list(value)
     if items is None:
         raise TypeError(f"not a JSON value: {type(value).__name__}")
-    return "[" + ",".join(map(stringify, items)) + "]"
+    return "[", _items(items), "]"
+
+
+def _members(fields: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    comma = ""
+    for key in key_order(fields):
+        yield f"{comma}{_string(key)}:", fields[key]
+        comma = ","
+
+
+def _items(items: Sequence[object]) -> Iterator[tuple[str, object]]:
+    comma = ""
+    for item in items:
+        yield comma, item
+        comma = ","
 
 
 def _string(text: str) -> str:
@@ -115,10 +156,6 @@ def key_order(fields: Mapping[str, object]) -> list[str]:
         return keys
     chosen = set(indexes)
     return indexes + [key for key in keys if key not in chosen]
-
-
-def _object(value: Mapping[str, object]) -> str:
-    return "{" + ",".join(f"{_string(key)}:{stringify(value[key])}" for key in key_order(value)) + "}"
 
 
 def _is_index(key: str) -> bool:
