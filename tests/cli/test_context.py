@@ -333,3 +333,21 @@ def test_context_and_replay_draw_the_same_lines(run, session, project):
     assert data["window"] == {"tokens": found["window"], "source": found["window_source"]}
     plan = json.loads(run("compact", session, "--json").stdout)
     assert plan["keepRecent"] == 9_000
+
+
+ODD_CONTENTS = [5, {"text": "x"}, True, [5], ["x", None], [["x"]], [{"type": ["text"]}], [{}], "", None]
+
+
+@pytest.mark.parametrize("content", ODD_CONTENTS)
+@pytest.mark.parametrize("role", ["user", "assistant", "toolResult", "custom", "system", "unheard-of", 5])
+def test_content_of_any_shape_is_shown(run, project, content, role):
+    """What stands where text or parts should be is shown as it is, and no command ends in a traceback."""
+    story = Story().user("start")
+    story.message(role, content=content)
+    path = story.reply("done").write(project / "s.jsonl")
+    for args in (["--as-sent"], ["--as-sent", "--json"], [], ["--json"]):
+        result = run("context", path, "--window", 50_000, *args)
+        assert result.exit_code == 0, result.output
+    if role == "user" and content == ["x", None]:
+        shown = run("context", path, "--window", 50_000, "--as-sent").stdout
+        assert "--- 2 user\n(not in pi's shape) \"x\"\n(not in pi's shape) null\n" in shown

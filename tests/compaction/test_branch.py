@@ -147,3 +147,10 @@ def test_failures_speak_in_the_sources_words(rules: Rules, response: SummaryResp
     with pytest.raises(SummaryFailed) as caught:
         run(summarise_branch(TRUNK, rules=rules), response)
     assert caught.value.words == words
+
+
+def test_parents_that_form_a_circle() -> None:
+    """Collecting ends where a walk upwards comes back to itself."""
+    path = [{**item, "parentId": "e3" if item["id"] == "e1" else item["parentId"]} for item in session(*[user()] * 3)]
+    walk = collect_branch(path, "e3", None)
+    assert sorted(entry.id for entry in walk.entries) == ["e1", "e2", "e3"]

@@ -345,3 +345,12 @@ def test_with_pis_texts_a_request_is_pis_own_byte_for_byte(case: str) -> None:
 
 def _digest(request: SummaryRequest) -> str:
     return hashlib.sha256(request.prompt.encode("utf-16-le", "surrogatepass")).hexdigest()
+
+
+@pytest.mark.parametrize("odd", ["5", [], {}, True])
+def test_usage_that_is_no_number_adds_up_to_nothing(odd: Any) -> None:
+    """A count that a provider or a script states as anything but a number leaves the sum unknown."""
+    summed = combine_usage({**usage(5), "input": odd, "cost": odd}, usage(5))
+    assert summed["input"] is None
+    assert summed["output"] == 2 * usage(5)["output"]
+    assert summed["cost"] == dict.fromkeys(["input", "output", "cacheRead", "cacheWrite", "total"])

@@ -3,10 +3,10 @@
 import pytest
 from tests.engine.build import assistant, call, execution, facts, result, user
 
-from leafscar.compaction import check_pairs
+from leafscar.compaction import check_pairs, project_context
 from leafscar.compaction.settle import NO_RESULT
 from leafscar.engine import Controller, materialise
-from leafscar.engine.plan import sendable
+from leafscar.engine.plan import Plan, sendable
 
 
 def roles(messages):
@@ -93,3 +93,12 @@ def test_text_content_has_no_thinking_to_strip():
     plan = controller.plan()
     assert plan.strip_thinking == (0, 3)
     assert materialise(controller.items, plan)[2]["content"] == "plain"
+
+
+@pytest.mark.parametrize("odd", [5, None, "x", [], {"type": ["thinking"]}])
+def test_parts_that_are_no_objects_go_out_without_thinking(odd):
+    """Where thinking is left out, what is no part at all stays as it stands."""
+    response = {"role": "assistant", "content": [{"type": "thinking", "thinking": "t"}, odd], "stopReason": "stop"}
+    (item,) = project_context([{"type": "message", "id": "a", "message": response}]).items
+    plan = Plan(length=1, kept=0, replacements={}, strip_thinking=(0, 1), estimate=1)
+    assert materialise([item], plan)[0]["content"] == [odd]

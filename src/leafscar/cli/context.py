@@ -13,7 +13,7 @@ from leafscar.cli.control import Control, control_of
 from leafscar.cli.show import say
 from leafscar.engine import Send, Summarise, materialise
 from leafscar.errors import BadReference, ContextOverflow
-from leafscar.model.shapes import as_mapping
+from leafscar.model.shapes import as_list, as_mapping
 from leafscar.pruning import parse_reference
 from leafscar.session import Session, load
 from leafscar.session.recall import find
@@ -104,10 +104,15 @@ def _text(message: dict[str, Any]) -> str:
     for key in ("output", "summary", "content"):
         if isinstance(value := message.get(key), str):
             return f"$ {message['command']}\n{value}" if "command" in message else value
-    return "\n".join(_part(part) for part in message.get("content") or ())
+    content = message.get("content") or ()
+    parts = as_list(content)
+    return _odd(content) if parts is None else "\n".join(map(_part, parts))
 
 
-def _part(part: dict[str, Any]) -> str:
+def _part(value: object) -> str:
+    part = as_mapping(value)
+    if part is None:
+        return _odd(value)
     match part.get("type"):
         case "text":
             return str(part.get("text", ""))
@@ -117,3 +122,7 @@ def _part(part: dict[str, Any]) -> str:
             return f"(call {part.get('id')}) {part.get('name')} {json.dumps(part.get('arguments'), ensure_ascii=False)}"
         case kind:
             return f"({kind} {part.get('mimeType', '')})"
+
+
+def _odd(value: object) -> str:
+    return f"(not in pi's shape) {json.dumps(value, ensure_ascii=False)}"

@@ -114,9 +114,9 @@ def _told(entries: Sequence[Entry]) -> list[Item]:
 
 
 def _upward(by_id: Mapping[str, Entry], leaf: str | None) -> list[Entry]:
-    path: list[Entry] = []
+    path: dict[str, Entry] = {}
     current = by_id.get(leaf) if leaf else None
-    while current is not None:
-        path.append(current)
+    while current is not None and current.id not in path:  # parents may form a circle
+        path[current.id] = current
         current = by_id.get(current.parent_id) if current.parent_id else None
-    return path
+    return list(path.values())

@@ -21,6 +21,7 @@ from leafscar.model import (
     as_entry,
 )
 from leafscar.model.messages import tool_calls
+from leafscar.model.shapes import as_text
 
 __all__ = ["Cut", "cut_slots", "find_cut"]
 
@@ -135,7 +136,7 @@ def _is_recovery(suffix: Sequence[Slot]) -> bool:
 def _edits_another(entry: Entry, omitted: set[str]) -> bool:
     if entry.type != "context_edit" or entry.get("replacement") is None:
         return False
-    return entry.get("targetId") not in omitted
+    return as_text(entry.get("targetId")) not in omitted
 
 
 def _slide_back(slots: Sequence[Slot], at: int, start: int, rules: Rules) -> int:

@@ -76,7 +76,7 @@ def _calls(message: Message, rules: Rules) -> Iterable[tuple[str, Any]]:
 
 def _nested(record: Any) -> list[tuple[str, Any]]:
     calls = map(as_mapping, as_list((as_mapping(record) or {}).get("calls")) or ())
-    return [(str(call.get("name")), call.get("arguments")) for call in calls if call is not None]
+    return [(as_text(call.get("name")) or "", call.get("arguments")) for call in calls if call is not None]
 
 
 def _path(arguments: Any) -> str | None:

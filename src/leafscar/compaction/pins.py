@@ -31,7 +31,7 @@ def pins_of(entries: Iterable[EntryLike], settings: Sequence[str] = ()) -> tuple
     The newest label of a message counts; an empty one takes the pin back. Equal pins stand once.
     """
     known = [as_entry(entry) for entry in entries]
-    labels = {str(e.get("targetId")): as_text(e.get("label")) for e in known if e.type == "label"}
+    labels = {as_text(e.get("targetId")): as_text(e.get("label")) for e in known if e.type == "label"}
     marked = {target for target, label in labels.items() if (label or "").strip() == PIN_LABEL}
     users = (e.message for e in known if e.id in marked and e.type == "message")
     texts = [*settings, *(text_of(m.content) for m in users if isinstance(m, User))]

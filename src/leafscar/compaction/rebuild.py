@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from leafscar.compaction.rules import DEFAULT, Rules
 from leafscar.compaction.slots import Item, Slot, items_of, make_slot
 from leafscar.model import Assistant, Entry, EntryLike, Message, System, as_entry
-from leafscar.model.shapes import as_text
+from leafscar.model.shapes import as_list, as_text
 
 __all__ = ["ModelRef", "Projection", "newest_cut", "project_context", "project_slots"]
 
@@ -74,7 +74,7 @@ def _context_entries(path: Sequence[Entry], rules: Rules) -> Sequence[Entry]:
     if at is None:
         return path
     cut = path[at]
-    if rules.stored_tail and isinstance(cut.get("retainedTail"), Sequence):
+    if rules.stored_tail and as_list(cut.get("retainedTail")) is not None:
         return [cut, *path[at + 1 :]]
     return [cut, *_kept(path, at, rules), *path[at + 1 :]]
 
@@ -98,8 +98,9 @@ def _is_system(entry: Entry) -> bool:
 def _edits(entries: Sequence[Entry]) -> dict[str, Any]:
     edits: dict[str, Any] = {}
     for entry in entries:
-        if entry.type == "context_edit":
-            edits[str(entry.get("targetId"))] = entry.get("replacement")
+        target = as_text(entry.get("targetId")) if entry.type == "context_edit" else None
+        if target is not None:
+            edits[target] = entry.get("replacement")
     return edits
 
 
@@ -119,7 +120,7 @@ def _thinking_level(path: Sequence[Entry]) -> str:
 def _model(path: Sequence[Entry]) -> ModelRef | None:
     for entry in reversed(path):
         if entry.type == "model_change":
-            return ModelRef(provider=entry.get("provider"), model_id=entry.get("modelId"))
+            return ModelRef(provider=as_text(entry.get("provider")), model_id=as_text(entry.get("modelId")))
         if entry.type == "message" and isinstance(entry.message, Assistant):
             return ModelRef(provider=entry.message.provider, model_id=entry.message.model)
     return None

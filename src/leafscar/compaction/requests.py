@@ -14,7 +14,7 @@ from leafscar.compaction.rules import Rules
 from leafscar.compaction.serialize import blocks
 from leafscar.compaction.slots import Item
 from leafscar.errors import SummaryFailed
-from leafscar.model.shapes import as_mapping
+from leafscar.model.shapes import as_mapping, as_number
 
 __all__ = [
     "Kind",
@@ -169,9 +169,16 @@ def combine_usage(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[s
 
 
 def _sums(first: Mapping[str, Any], second: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Sum by name; null counts as 0, what is absent leaves the sum unknown."""
-    both = {name: name in first and name in second for name in names}
-    return {name: (first[name] or 0) + (second[name] or 0) if both[name] else None for name in names}
+    """Sum by name; null counts as 0, what is absent or no number leaves the sum unknown."""
+    return {name: _sum(_count(first, name), _count(second, name)) for name in names}
+
+
+def _count(usage: Mapping[str, Any], name: str) -> float | None:
+    return 0 if name in usage and usage[name] is None else as_number(usage.get(name))
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
 
 
 def _unknown(kind: Kind, rules: Rules) -> str:

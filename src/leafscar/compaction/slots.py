@@ -109,7 +109,8 @@ def _compaction_slot(entry: Entry, summary: Message, rules: Rules) -> Slot:
     if rules.system_messages and system is not None:
         return Slot(entry=entry, messages=(as_message(system), summary), raw=(system, None))
     if rules.stored_tail and tail is not None:
-        return Slot(entry=entry, messages=(summary, *map(as_message, tail)), raw=(None, *tail))
+        stored = [message for message in map(as_mapping, tail) if message is not None]
+        return Slot(entry=entry, messages=(summary, *map(as_message, stored)), raw=(None, *stored))
     return Slot(entry=entry, messages=(summary,))
 
 

@@ -90,4 +90,4 @@ def _without_thinking(message: dict[str, Any]) -> dict[str, Any]:
     parts = as_list(message.get("content"))
     if message.get("role") != "assistant" or parts is None:
         return message
-    return {**message, "content": [part for part in parts if part.get("type") != "thinking"]}
+    return {**message, "content": [part for part in parts if (as_mapping(part) or {}).get("type") != "thinking"]}
