@@ -29,7 +29,7 @@ def test_the_keys_are_exactly_these():
         ("pruning.enabled=true", "pruning.enabled", True),
         ("minResultTokens=500", "pruning.minResultTokens", 500),
         ("minResultTokens=007", "pruning.minResultTokens", 7),
-        ("windowCap=9007199254740991", "leafscar.windowCap", 2**53 - 1),
+        ("windowCap=1000000000", "leafscar.windowCap", 10**9),
         ("policy=fewest-cuts", "leafscar.policy", "fewest-cuts"),
         ("leafscar.policy=compaction:0.8", "leafscar.policy", "compaction:0.8"),
         ("policy=compaction:.5", "leafscar.policy", "compaction:.5"),
@@ -54,6 +54,10 @@ def test_good_pairs(pair, key, value):
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
+        (
+            "windowCap=1000000001",
+            "windowCap must be a whole number from 1 to 1,000,000,000, written in digits, got: 1000000001",
+        ),
         ("enabled", "expected key=value, got: enabled"),
         ("=true", "expected key=value, got: =true"),
         ("", "expected key=value, got: "),
@@ -144,7 +148,7 @@ def test_values_from_code_are_checked_too():
         checked_pairs({"enabled": 1, "windowCap": 1.5, "pins": "x", "policy": 3, "prompts": None, "boundThinking": []})
     assert caught.value.problems == (
         "pruning.enabled must be a boolean, got: 1",
-        "leafscar.windowCap must be a positive integer, got: 1.5",
+        "leafscar.windowCap must be a whole number from 1 to 1,000,000,000, got: 1.5",
         'leafscar.pins must be a list of non-empty strings, got: "x"',
         f"leafscar.policy must be one of {', '.join(POLICIES)} or compaction:FRACTION (above 0, up to 1), got: 3",
         "leafscar.boundThinking must be one of off, drop_block, strip, got: []",

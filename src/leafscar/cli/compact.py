@@ -11,6 +11,7 @@ import click
 
 from leafscar.cli.compact_view import cut_data, cut_lines, nothing_to_cut
 from leafscar.cli.control import Control, control_of
+from leafscar.cli.options import window_option
 from leafscar.cli.script import script_summarizer
 from leafscar.cli.show import say
 from leafscar.engine import Send, Summarise
@@ -28,7 +29,7 @@ __all__ = ["compact_command"]
 @click.option("--write", is_flag=True, help="Append the compaction entry to FILE.")
 @click.option("--force", is_flag=True, help="Write although another process has the file open.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="The context window in tokens.")
+@window_option
 @click.option("--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the settings.")
 def compact_command(
     file: Path,

@@ -10,6 +10,7 @@ import click
 
 from leafscar.cli.context_view import context_data, context_lines
 from leafscar.cli.control import Control, control_of
+from leafscar.cli.options import window_option
 from leafscar.cli.show import say
 from leafscar.engine import Send, Summarise, materialise
 from leafscar.errors import BadReference, ContextOverflow
@@ -26,7 +27,7 @@ __all__ = ["context_command"]
 @click.option("--at", metavar="ENTRY", help="Look from this entry (id or #LINE) instead of the newest one.")
 @click.option("--as-sent", is_flag=True, help="Print the outgoing messages, with their markers.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="The context window in tokens.")
+@window_option
 @click.option("--model", metavar="NAME", help="Take the window of this model instead of the recorded one.")
 @click.option("--policy", metavar="NAME", help="Policy to look with, instead of the settings' one.")
 @click.option("--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the settings.")

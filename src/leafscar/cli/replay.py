@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from leafscar import __version__
+from leafscar.cli.options import window_option
 from leafscar.cli.show import say
 from leafscar.config import current_folder, read_settings
 from leafscar.errors import LeafscarError, SessionError
@@ -32,7 +33,7 @@ _NEWEST = 20
 @click.argument("paths", nargs=-1, metavar="[FILE-OR-FOLDER]...", type=click.Path(path_type=Path))
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy to compare; may be repeated.")
 @click.option("--model", metavar="NAME", help="Take window and prices of this model instead of the recorded one.")
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="The context window in tokens.")
+@window_option
 @click.option("--json", "json_out", metavar="OUT", help="Write everything as JSON to OUT, or to - (standard output).")
 @click.option("--html", "html_out", type=click.Path(path_type=Path), metavar="OUT", help="Write the report page.")
 @click.option("--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the settings.")

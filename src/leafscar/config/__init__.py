@@ -10,7 +10,7 @@ from leafscar.config._files import (
     write_settings,
 )
 from leafscar.config._json import plain, shown
-from leafscar.config._keys import parse_pairs
+from leafscar.config._keys import MAX_WINDOW, parse_pairs
 from leafscar.config._merge import (
     CompactionSection,
     Layer,
@@ -28,6 +28,7 @@ from leafscar.config._policies import POLICIES, parse_fraction
 
 __all__ = [
     "MAX_BYTES",
+    "MAX_WINDOW",
     "POLICIES",
     "CompactionSection",
     "Layer",

@@ -13,11 +13,14 @@ from leafscar.config._json import Json, loads, plain, shown
 from leafscar.config._policies import POLICIES, is_policy
 from leafscar.errors import SettingsError
 
-__all__ = ["COMPACTION", "EDITABLE", "OWN", "PRUNING", "TOKENS", "Key", "Kind", "Value"]
+__all__ = ["COMPACTION", "EDITABLE", "MAX_WINDOW", "OWN", "PRUNING", "TOKENS", "Key", "Kind", "Value"]
 __all__ += ["checked_pairs", "nearest", "parse_pairs"]
 
 Value: TypeAlias = bool | int | str | tuple[str, ...]
 """A setting that passed its check."""
+
+MAX_WINDOW = 1_000_000_000
+"""Largest context window that is taken from outside, in tokens: a thousand times what any model has."""
 
 _MAX_SAFE = 2**53 - 1
 _BOUND = ("off", "drop_block", "strip")
@@ -73,6 +76,11 @@ def _count(value: object) -> int | None:
     return _size(value) or None
 
 
+def _window(value: object) -> int | None:
+    count = _count(value)
+    return count if count is not None and count <= MAX_WINDOW else None
+
+
 def _texts(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list | tuple):
         return None
@@ -116,6 +124,12 @@ _COUNT = Kind(
     read=_count,
     from_text=_digits,
 )
+_WINDOW = Kind(
+    expects=f"a whole number from 1 to {MAX_WINDOW:,}",
+    typed=f"a whole number from 1 to {MAX_WINDOW:,}, written in digits",
+    read=_window,
+    from_text=_digits,
+)
 _LIST = Kind(
     expects="a list of non-empty strings",
     typed='a JSON list of non-empty strings, such as ["one","two"]',
@@ -149,7 +163,7 @@ OWN = tuple(
         ("pins", _LIST),
         ("neverPrune.tools", _LIST),
         ("neverPrune.paths", _LIST),
-        ("windowCap", _COUNT),
+        ("windowCap", _WINDOW),
         ("prompts", _word("own or pi:PATH", _prompts)),
         ("boundThinking", _word(f"one of {', '.join(_BOUND)}", _bound)),
         ("shedArguments", _SWITCH),

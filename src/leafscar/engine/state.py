@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
 __all__ = ["ControlState"]
 
+_MANY = 1_000_000
 
 class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Everything that the projection of a session rests on besides the session itself. JSON-shaped."""
+    """Everything that the projection of a session rests on besides the session itself. JSON-shaped.
+
+    An id with half a surrogate pair, which no UTF-8 text can hold, is left out, so that the state can always be written
+    and read again. After a restart the output of such an entry goes out raw once more, and what was measured there
+    is measured anew. No host makes such ids; they come from files that were damaged or made to harm.
+    """
 
     shed: Mapping[str, int] = {}
     """Ids of the entries whose outputs are replaced by markers, each with the number of its move."""
@@ -29,7 +37,7 @@ class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Estimate that the newest cut answered to, in tokens, until a reading judges it."""
     automatic: bool = True
     """Whether that cut was the policy's own."""
-    fruitless: int = 0
+    fruitless: Annotated[int, Meta(ge=0, le=_MANY)] = 0
     """Automatic cuts in a row that freed less than a tenth of the window."""
     retry_above: float = 0
     """Tokens up to which no summary is asked for, after one that failed."""
@@ -37,3 +45,19 @@ class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Price of dead tokens since the last move, in input-token equivalents."""
     last_request: float | None = None
     """When the last request went out, in seconds of the host's clock."""
+
+    def __post_init__(self) -> None:
+        names = [*self.shed, *self.shed.values(), *(self.stripped or ()), self.measured or ""]
+        if all(map(_is_text, names)):
+            return
+        kept = {id_: since if _is_text(since) else "" for id_, since in self.shed.items() if _is_text(id_)}
+        force_setattr(self, "shed", kept)
+        if not all(map(_is_text, self.stripped or ())):
+            force_setattr(self, "stripped", None)
+        if not _is_text(self.measured or ""):
+            force_setattr(self, "measured", None)
+
+
+def _is_text(name: str) -> bool:
+    """Whether UTF-8 can hold it."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)

@@ -10,6 +10,7 @@ from typing import Any, overload
 from msgspec import Struct
 
 from leafscar.compaction import ModelRef, Projection, project_context
+from leafscar.config import MAX_WINDOW
 from leafscar.errors import AppendFailed, BadReference, SessionRefused
 from leafscar.formats.pi import Header, PiReader, Problem, content_problems, parse_header, read_head
 from leafscar.formats.reading import Reading
@@ -81,8 +82,8 @@ class Session:
         """Name of the format that the file is in."""
         self.unknown = reading.unknown if reading else ()
         """Sentences: what a recording of another tool cannot tell."""
-        self.recorded_window = reading.window if reading else None
-        """Context window in tokens, where the recording states it."""
+        self.recorded_window = _usable(reading.window) if reading else None
+        """Context window in tokens, where the recording states one that can be; at most ``MAX_WINDOW``."""
         self._file = file
         self._foreign = ForeignEntries(reading) if reading else None
         self._reader: PiReader | ForeignEntries | None = self._foreign or (None if file else PiReader(header))
@@ -230,6 +231,10 @@ class Session:
             self._reader = _read_all(self._file, self.header)
         assert self._reader is not None
         return self._reader
+
+
+def _usable(window: float | None) -> int | None:
+    return int(window) if window is not None and 1 <= window <= MAX_WINDOW else None
 
 
 def load(path: str | os.PathLike[str]) -> Session:
