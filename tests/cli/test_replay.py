@@ -106,7 +106,7 @@ def test_files_are_written(run, session, project):
 
 @pytest.mark.parametrize("option", ["--json", "--html"])
 def test_targets_that_cannot_be_written(run, session, project, option):
-    """A folder, or a path below a file, cannot be written: exit 1 in words, after the text was shown."""
+    """A folder, or a path below a file, cannot be written: exit 1 in words, before anything is read."""
     for target in (project, session / "below.json"):
         result = run("replay", session, "--window", 60_000, option, target)
         assert result.exit_code == 1
@@ -121,7 +121,7 @@ def test_a_session_is_never_overwritten(run, session, project, option):
     before = other.read_bytes()
     result = run("replay", option, other, session)
     assert result.exit_code == 1
-    assert "this is a session, which is never overwritten" in result.stderr
+    assert "this is no earlier result of this option, and is not overwritten" in result.stderr
     assert other.read_bytes() == before
 
 

@@ -14,13 +14,13 @@ import msgspec
 
 from leafscar import __version__
 from leafscar.cli.options import window_option
+from leafscar.cli.output import check_apart, check_output, is_page, is_result, write_output
 from leafscar.cli.show import say
 from leafscar.config import current_folder, read_settings
-from leafscar.errors import LeafscarError, SessionError
+from leafscar.errors import LeafscarError
 from leafscar.replay import DEFAULT_POLICIES, Options, ReplayResult, find_sessions, replay_files
 from leafscar.replay.rows import policy_of
 from leafscar.report import render_html, render_text
-from leafscar.session import load
 from leafscar.session.discover import find_recordings
 
 __all__ = ["replay_command"]
@@ -54,9 +54,8 @@ def replay_command(
     """
     for name in policies:
         policy_of(name)
-    outs = [out for out in (None if json_out in (None, "-") else Path(json_out), html_out) if out is not None]
-    for out in outs:
-        _refuse_session(out)
+    json_file = None if json_out in (None, "-") else Path(json_out)
+    _check_outputs(json_file, html_out)
     settings = read_settings(cwd or current_folder())
     for problem in settings.problems:
         say(problem, err=True)
@@ -72,10 +71,10 @@ def replay_command(
     else:
         columns = min(shutil.get_terminal_size().columns, _TERMINAL_LIMIT) if sys.stdout.isatty() else 100
         click.echo(render_text(result, width=columns, color=sys.stdout.isatty()), nl=False)
-    if json_out not in (None, "-"):
-        _write(Path(json_out), _json(result))
+    if json_file is not None:
+        write_output(json_file, _json(result), is_result)
     if html_out is not None:
-        _write(html_out, render_html(result, command=shlex.join(["leafscar", *sys.argv[1:]])))
+        write_output(html_out, render_html(result, command=shlex.join(["leafscar", *sys.argv[1:]])), is_page)
         say(f"report: {html_out}", err=json_out == "-")
     if not result.sessions:
         raise click.exceptions.Exit(1)
@@ -98,17 +97,11 @@ def _json(result: ReplayResult) -> str:
     return json.dumps(msgspec.to_builtins(result), indent=2, allow_nan=False)
 
 
-def _refuse_session(out: Path) -> None:
-    """An option that took the name of a session for its own must not cost that session."""
-    try:
-        load(out)
-    except SessionError:
-        return
-    raise LeafscarError(f"{out}: this is a session, which is never overwritten; name another file for the result")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as fault:
-        raise LeafscarError(f"{path}: {fault.strerror}; name a file that can be written") from fault
+def _check_outputs(json_file: Path | None, html_file: Path | None) -> None:
+    """Refuse before anything is read what could not be written afterwards."""
+    if json_file is not None:
+        check_output(json_file, is_result)
+    if html_file is not None:
+        check_output(html_file, is_page)
+    if json_file is not None and html_file is not None:
+        check_apart(json_file, html_file)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from leafscar._regular import read_file, replace_file
 from leafscar.config._json import Json, dumps, loads, plain, shown
 from leafscar.config._keys import checked_pairs
 from leafscar.config._lock import locked
@@ -102,42 +100,7 @@ def _patch_file(source: Source, path: Path, patch: Mapping[tuple[str, ...], Json
         payload = dumps(patched(layer.data, patch)).encode()
         if len(payload) > MAX_BYTES:
             raise SettingsError(f"{plain(str(path))} would pass {MAX_BYTES:,} bytes; nothing was written")
-        _replace(real, payload)
-
-
-def _replace(path: Path, payload: bytes) -> None:
-    """Put ``payload`` in the place of ``path`` in one step, with the old file's mode and owner."""
-    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    try:
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            _take_over(file.fileno(), path)
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)  # noqa: PTH105 - the call that tests break
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _take_over(file: int, path: Path) -> None:
-    if sys.platform != "win32":
-        with suppress(OSError):
-            old = path.stat()
-            os.fchown(file, old.st_uid, old.st_gid)
-        with suppress(OSError):
-            os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
-
-
-def _sync_folder(path: Path) -> None:
-    """Make the new name last through a power cut, where the system can."""
-    with suppress(OSError):
-        folder = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        replace_file(real, payload, mode=0o600)
 
 
 def _exists(path: Path) -> bool:
@@ -153,7 +116,7 @@ def _exists(path: Path) -> bool:
 def _read_layer(source: Source, path: Path) -> Layer:
     name = plain(str(path))
     try:
-        payload = _read_bytes(path)
+        payload = read_file(path, MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return Layer(source=source, path=path)
     except (OSError, ValueError) as error:
@@ -167,17 +130,6 @@ def _read_layer(source: Source, path: Path) -> Layer:
     if not isinstance(data, dict):
         return Layer(source=source, path=path, problems=(f"{name} must be an object, got: {shown(data)}",))
     return Layer(source=source, path=path, data=data)
-
-
-def _read_bytes(path: Path) -> bytes:
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe in its place must not hang
-    with os.fdopen(file, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise ValueError("it is not a regular file")
-        payload = stream.read(MAX_BYTES + 1)
-    if len(payload) > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES:,} bytes")
-    return payload
 
 
 def _why(error: OSError | ValueError) -> str:
