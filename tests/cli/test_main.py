@@ -151,13 +151,13 @@ def test_a_broken_pipe_and_a_failing_disk_in_this_process(run, session, monkeypa
 
 def test_what_is_still_buffered_goes_nowhere(tmp_path, monkeypatch):
     """After a failed write the interpreter finds nothing to write again when it ends."""
-    from leafscar.cli.main import _drop_output  # noqa: PLC0415
+    from leafscar.cli.main import _drop  # noqa: PLC0415
 
     path = tmp_path / "out"
     with path.open("w") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         stream.write("buffered")
-        _drop_output()
+        _drop(stream)
     assert path.read_text() == ""
 
 

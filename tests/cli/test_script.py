@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -72,5 +73,24 @@ def test_a_script_that_cannot_be_read(tmp_path):
     huge = tmp_path / "huge.json"
     with huge.open("wb") as stream:
         stream.truncate(16 * 1024 * 1024 + 1)
-    with pytest.raises(LeafscarError, match="larger than 16 MiB"):
+    with pytest.raises(LeafscarError, match="larger than 16,777,216 bytes"):
         script_summarizer(f"script:{huge}")
+
+
+def test_a_script_that_is_no_file(tmp_path):
+    """A pipe, a device and a circle of links are refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "circle").symlink_to("circle")
+    for name, words in (("pipe", "not a regular file"), ("circle", "[Ss]ymbolic links")):
+        with pytest.raises(LeafscarError, match=words):
+            script_summarizer(f"script:{tmp_path / name}")
+    with pytest.raises(LeafscarError, match="not a regular file"):
+        script_summarizer("script:/dev/zero")
+
+
+@pytest.mark.parametrize("levels", [130, 700, 5_000])
+def test_a_script_nested_beyond_a_line(script, levels):
+    """Usage that no line of a session could hold is refused before anything is asked."""
+    nest = b"[" * levels + b"]" * levels
+    with pytest.raises(LeafscarError, match="nested deeper than 128 levels"):
+        script_summarizer(script(b'{"responses": [{"text": "x", "usage": {"a": ' + nest + b"}}]}"))

@@ -48,5 +48,5 @@ def test_a_missing_entry_is_an_error() -> None:
 def test_parents_that_form_a_circle(circle: dict) -> None:
     """A walk that would never end is refused with the entry that it came back to."""
     path = [{**item, "parentId": circle.get(item["id"], item["parentId"])} for item in session(*[user("x")] * 3)]
-    with pytest.raises(SessionError, match="Entry e[13] is its own ancestor"):
+    with pytest.raises(SessionError, match=r"Entry e[13] is its own ancestor"):
         _ids(path, "e3")

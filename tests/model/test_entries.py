@@ -101,6 +101,12 @@ def test_too_many_levels_are_not_written():
         value = [value]
     with pytest.raises(ValueError, match="nested"):
         dump_line({"value": value})
+    nest = 1
+    for _ in range(MAX_DEPTH - 1):
+        nest = [nest]
+    assert loads(dump_line({"value": nest}))
+    with pytest.raises(TooDeep):
+        dump_line({"value": [nest]})
     while value:  # taken apart by hand: freeing it at once would recurse as deeply
         (value,) = value
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from leafscar._regular import read_file
 from leafscar.compaction import OWN, PI_SOURCES, Texts, texts_from_sources
 from leafscar.config import Settings, current_folder, read_settings
 from leafscar.engine import Controller, parse_policy
@@ -19,6 +21,8 @@ from leafscar.replay.tariffs import prices_of
 from leafscar.session import Session
 
 __all__ = ["Control", "control_of", "load_texts"]
+
+_MAX_SOURCE = 8 * 1024 * 1024
 
 
 class Control(Struct, frozen=True, kw_only=True):
@@ -79,9 +83,16 @@ def load_texts(prompts: str) -> Texts:
     root = Path(prompts.removeprefix("pi:")).expanduser()
     for names in PI_SOURCES.values():
         files = [root / name for name in names]
-        if all(file.is_file() for file in files):
-            return texts_from_sources([file.read_text(encoding="utf-8") for file in files])
+        if all(map(os.path.isfile, files)):
+            return texts_from_sources([_source(file) for file in files])
     raise SettingsError(f'leafscar.prompts: no pi below {root}; name a node_modules folder, or use "own"')
+
+
+def _source(file: Path) -> str:
+    try:
+        return read_file(file, _MAX_SOURCE).decode()
+    except (OSError, ValueError) as fault:
+        raise SettingsError(f"leafscar.prompts: {file}: {fault}; install that pi anew") from fault
 
 
 def _window(recording: Recording, model: str | None, flag: int | None) -> tuple[int | None, str]:

@@ -6,8 +6,9 @@ import importlib
 import io
 import os
 import sys
-from contextlib import suppress
-from typing import Any
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 import click
 
@@ -16,6 +17,9 @@ from leafscar.cli.show import say
 from leafscar.errors import LeafscarError
 
 __all__ = ["main"]
+
+_INTERRUPTED = 130
+"""As shells count it: 128 and the number of the signal."""
 
 _COMMANDS = {
     "compact": ("compact", "Show the cut that level 2 would make, or make it."),
@@ -29,10 +33,12 @@ _COMMANDS = {
 
 class _Group(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # a locale without the character is no reason to fail
+        _mend_streams()
         return super().main(*args, **extra)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _said_in_one_line():
+            return super().make_context(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -51,29 +57,54 @@ class _Group(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> object:
-        try:
-            return super().invoke(ctx)
-        except LeafscarError as fault:
-            _complain(str(fault))
-            ctx.exit(fault.exit_code)
-        except BrokenPipeError:
-            _drop_output()  # a reader such as head has what it wanted
-            ctx.exit(0)
-        except OSError as fault:
-            _drop_output()
-            _complain(f"{fault.filename or 'output'}: {fault.strerror or fault}; check the path and the free space")
-            ctx.exit(1)
+        with _said_in_one_line():
+            value = super().invoke(ctx)
+            sys.stdout.flush()
+            return value
+
+
+@contextmanager
+def _said_in_one_line() -> Generator[None]:
+    """Turn whatever may happen to a command into its exit code, and a line that says what (docs/cli.md)."""
+    try:
+        yield
+    except LeafscarError as fault:
+        _complain(str(fault))
+        raise click.exceptions.Exit(fault.exit_code) from fault
+    except BrokenPipeError as fault:
+        _drop(sys.stdout)  # a reader such as head has what it wanted
+        raise click.exceptions.Exit(0) from fault
+    except OSError as fault:
+        _drop(sys.stdout)
+        _complain(f"{fault.filename or 'output'}: {fault.strerror or fault}; check the path and the free space")
+        raise click.exceptions.Exit(1) from fault
+    except KeyboardInterrupt as fault:
+        _complain("interrupted; what was written so far is whole")
+        raise click.exceptions.Exit(_INTERRUPTED) from fault
 
 
 def _complain(words: str) -> None:
-    say(f"leafscar: {' '.join(words.split())}", err=True)
+    try:
+        say(f"leafscar: {' '.join(words.split())}", err=True)
+    except OSError:
+        _drop(sys.stderr)  # nobody is left to tell
 
 
-def _drop_output() -> None:
+def _mend_streams() -> None:
+    """Give the closed ones a place to write to, and let no locale fail."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for good
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop(stream: TextIO) -> None:
     """Send what is still buffered nowhere, or the interpreter tries to write it once more when it ends."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from leafscar._regular import read_file
 from leafscar.compaction import SummaryRequest, SummaryResponse
 from leafscar.errors import LeafscarError
+from leafscar.model.entries import MAX_DEPTH, is_deep
 
 __all__ = ["script_summarizer"]
 
@@ -54,10 +56,14 @@ def script_summarizer(name: str) -> Callable[[SummaryRequest], SummaryResponse]:
 
 def _read(path: Path) -> _Script:
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise LeafscarError(f"{path}: larger than 16 MiB; a script of responses is small")
-        return msgspec.json.decode(path.read_bytes(), type=_Script)
+        payload = read_file(path, _MAX_BYTES)
     except OSError as fault:
         raise LeafscarError(f"{path}: {fault.strerror}; name a readable JSON file") from fault
+    except ValueError as fault:
+        raise LeafscarError(f"{path}: {fault}; name a JSON file of responses") from fault
+    if is_deep(payload):
+        raise LeafscarError(f"{path}: nested deeper than {MAX_DEPTH} levels; see docs/cli.md for the format")
+    try:
+        return msgspec.json.decode(payload, type=_Script)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise LeafscarError(f"{path}: {fault}; see docs/cli.md for the format") from fault

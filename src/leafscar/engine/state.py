@@ -12,6 +12,7 @@ __all__ = ["ControlState"]
 
 _MANY = 1_000_000
 
+
 class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Everything that the projection of a session rests on besides the session itself. JSON-shaped.
 

@@ -104,7 +104,10 @@ def dump_line(data: Mapping[str, Any]) -> bytes:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except RecursionError as fault:
         raise TooDeep from fault
-    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
+    line = _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
+    if is_deep(line):  # it would be no entry to whoever reads it
+        raise TooDeep
+    return line
 
 
 class _MessageLine(msgspec.Struct, frozen=True, rename="camel"):

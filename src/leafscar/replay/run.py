@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -55,14 +56,14 @@ def find_sessions(paths: Iterable[Path]) -> list[Path]:
     """
     found: dict[Path, Path] = {}
     for path in paths:
-        inside = [each for each in sorted(path.rglob("*")) if _is_session(each)] if path.is_dir() else []
-        found |= {each.resolve(): each for each in inside or [path]}
+        inside = [each for each in sorted(path.rglob("*")) if _is_session(each)] if os.path.isdir(path) else []  # noqa: PTH112 - False where a path cannot be looked at
+        found |= {Path(os.path.realpath(each)): each for each in inside or [path]}
     return list(found.values())
 
 
 def _is_session(path: Path) -> bool:
     if path.suffix == ".jsonl":
-        return path.is_file()
+        return os.path.isfile(path)  # noqa: PTH113 - as above
     return path.suffix in _OTHER_SUFFIXES and is_recording(path)
 
 
@@ -79,7 +80,7 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
 
 
 def _replay_path(path: Path, options: Options) -> SessionResult:
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - as above
         raise SessionError(path, "holds no session file", hint="name a folder of sessions")
     return replay_session(load(path), options)
 

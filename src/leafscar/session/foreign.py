@@ -9,7 +9,7 @@ from leafscar.errors import SessionRefused
 from leafscar.formats.reading import Reading
 from leafscar.formats.registry import HEAD_BYTES, Format, format_of
 from leafscar.model.entries import Entry
-from leafscar.session.lines import lines
+from leafscar.session.lines import lines, opened
 
 __all__ = ["ForeignEntries", "is_recording", "read_foreign"]
 
@@ -50,9 +50,9 @@ def read_foreign(path: Path, fd: int, size: int) -> Reading | None:
 def is_recording(path: Path) -> bool:
     """Whether a file is of a format of another tool, by its beginning and its name; False when it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            return format_of(stream.read(HEAD_BYTES), path.name) is not None
-    except OSError:
+        with opened(path) as fd:
+            return format_of(os.pread(fd, HEAD_BYTES, 0), path.name) is not None
+    except SessionRefused:
         return False
 
 
