@@ -44,13 +44,10 @@ def test_a_state_survives_its_way_through_json(name):
 
 def test_only_ids_that_no_text_can_hold_are_left_out():
     """The others stay, and what was measured at such an id counts as not measured."""
-    state = ControlState(
-        shed={"a": "m", "b": "\udfff", "\ud800": "m", "é": ""}, stripped=("a", "\ud800"), measured="\ud800"
-    )
-    assert state.shed == {"a": "m", "b": "", "é": ""}
-    assert (state.stripped, state.measured) == (None, None)
-    kept = ControlState(shed={"\ud800": ""}, stripped=("a", "b"), measured="m")
-    assert (kept.shed, kept.stripped, kept.measured) == ({}, ("a", "b"), "m")
+    state = ControlState(shed={"a": 1, "\ud800": 2, "é": 2}, stripped=("a", "\ud800"), readings={"\udfff": 0, "b": 1})
+    assert (state.shed, state.readings, state.stripped) == ({"a": 1, "é": 2}, {"b": 1}, None)
+    kept = ControlState(stripped=("a", "b"))
+    assert kept.stripped == ("a", "b")
 
 
 @pytest.mark.parametrize("count", ["-1", "1e9", "9" * 400, "true", "null"])

@@ -48,15 +48,12 @@ class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """When the last request went out, in seconds of the host's clock."""
 
     def __post_init__(self) -> None:
-        names = [*self.shed, *self.shed.values(), *(self.stripped or ()), self.measured or ""]
-        if all(map(_is_text, names)):
-            return
-        kept = {id_: since if _is_text(since) else "" for id_, since in self.shed.items() if _is_text(id_)}
-        force_setattr(self, "shed", kept)
+        for name in ("shed", "readings"):
+            kept = {id_: number for id_, number in getattr(self, name).items() if _is_text(id_)}
+            if len(kept) < len(getattr(self, name)):
+                force_setattr(self, name, kept)
         if not all(map(_is_text, self.stripped or ())):
             force_setattr(self, "stripped", None)
-        if not _is_text(self.measured or ""):
-            force_setattr(self, "measured", None)
 
 
 def _is_text(name: str) -> bool:
