@@ -10,11 +10,17 @@ from tests.replay.sessions import autonomous
 
 from leafscar.cli import main
 
+MOVED = (
+    "PI_CODING_AGENT_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "OPENCODE_DB",
+)  # fmt: skip
+"""Variables that move the folders of tools on the machine of whoever runs the tests."""
+
 
 @pytest.fixture(autouse=True)
 def project(tmp_path, monkeypatch):
     """A project folder that is current, with an empty home."""
-    monkeypatch.delenv("PI_CODING_AGENT_DIR", raising=False)
+    for variable in MOVED:
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     folder = tmp_path / "here"
     (folder / ".pi").mkdir(parents=True)

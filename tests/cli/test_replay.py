@@ -6,6 +6,9 @@ import re
 
 import pytest
 from tests.replay.sessions import Story, autonomous
+from tests.session.opencode import FIXTURE, database
+
+DATA = FIXTURE.parents[1]
 
 SESSION_KEYS = {
     "path", "session_id", "model", "provider", "requests", "messages", "cuts", "window", "window_source", "baseline",
@@ -250,3 +253,27 @@ def test_without_a_name_the_machine_s_own_recordings(run, session, project, monk
     assert result.exit_code == 0
     assert "the newest 20 of 22 recordings (pi); nothing leaves this machine" in result.stderr
     assert "20 sessions" in result.stdout or "Session 20 of 20" in result.stdout
+
+
+def test_without_a_name_each_tool_gives_its_own(run, session, project):
+    """Recordings of all five tools are found, and replayed in one go with the verdict first."""
+    home = project.parent / "home"
+    places = {
+        "claude_code/session.jsonl": ".claude/projects/-srv/a.jsonl",
+        "codex/rollout.jsonl": ".codex/sessions/2026/05/01/rollout-1.jsonl",
+        "gemini_cli/chat.json": ".gemini/tmp/x/chats/session-1.json",
+    }
+    for source, target in places.items():
+        path = home / target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((DATA / source).read_bytes())
+    path = home / ".pi/agent/sessions/a.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(session.read_bytes())
+    database(home / ".local/share/opencode/opencode.db", "ses_a")
+    result = run("replay", "--policy", "balanced", "--window", "60000")
+    assert result.exit_code == 0, result.output
+    assert "the newest 5 of 5 recordings" in result.stderr
+    for tool in ("claude-code", "codex", "gemini-cli", "opencode", "pi"):
+        assert tool in result.stderr
+    assert result.stdout.startswith("balanced over 5 sessions:")

@@ -3,7 +3,7 @@ from tests.formats.documents import customs, fixture, kinds, raw
 from tests.formats.jsonl import RECORDED, branch, broken, calls, check, context, messages, tokens
 
 from leafscar.errors import SessionRefused
-from leafscar.formats.opencode import CLEARED, FORMAT, read_opencode, sniff
+from leafscar.formats.opencode import CLEARED, FORMAT, read_export, read_opencode, sniff
 from leafscar.model.messages import text_of
 
 EXPORT = fixture(FORMAT, "export.json")
@@ -52,7 +52,8 @@ def test_exports_are_read():
     first = messages(reading, "assistant")[0]
     assert [part["type"] for part in first["content"]] == ["thinking", "text", "toolCall", "toolCall"]
     assert first["content"][0]["thinkingSignature"] == "c2ln"
-    assert first["usage"] == {"input": 4, "output": 80, "cacheRead": 0, "cacheWrite": 12000, "totalTokens": 12084}
+    counts = {"input": 4, "output": 80, "cacheRead": 0, "cacheWrite": 12000, "totalTokens": 12084}
+    assert first["usage"] == {**counts, "cost": {"total": 0.01}}
     assert (first["api"], first["provider"], first["model"]) == ("anthropic-messages", "anthropic", "claude-sonnet-5")
     assert first["timestamp"] == 1_780_000_001_000
     bad = messages(reading, "toolResult")[1]
@@ -178,12 +179,138 @@ def test_parts_of_all_kinds_are_read():
     assert customs(reading) == ["opencode.subtask"]
 
 
+def v2(kind, number, **fields):
+    """A message of version 2."""
+    return {"type": kind, "id": f"msg_{number}", "time": {"created": 1_780_000_000_000 + number}, **fields}
+
+
+def spoken(number, *content, **fields):
+    """A response of version 2."""
+    model = {"id": "claude-sonnet-5", "providerID": "anthropic"}
+    return v2("assistant", number, agent="build", model=model, content=list(content), **fields)
+
+
+def tool_v2(call, **state):
+    """A call of version 2."""
+    return {"type": "tool", "id": call, "name": "shell", "state": state, "time": {"completed": 1_780_000_000_500}}
+
+
+def read_v2(*items):
+    """Reading of messages of version 2."""
+    return check(read_export({"info": {"id": "ses_x"}, "messages": list(items)}))
+
+
+COUNTS = {"input": 5, "output": 30, "reasoning": 10, "cache": {"read": 400, "write": 60}}
+
+
+def test_version_2_is_read():
+    """A response is one message with its calls and results; what opencode wrote itself stands apart."""
+    png, text = {"mime": "image/png", "data": "iVBO"}, {"mime": "text/plain", "name": "a.txt", "data": "aGVsbG8="}
+    done = tool_v2(
+        "c1",
+        status="completed",
+        input={"command": "ls"},
+        content=[
+            {"type": "text", "text": "a"},
+            {"type": "text", "text": "b"},
+            {"type": "file", "uri": "data:image/png;base64,QQ=="},
+        ],
+    )
+    failed = tool_v2("c2", status="error", input={}, error={"type": "tool.execution", "message": "gone"}, content=[])
+    reading = read_v2(
+        v2("user", 1, text="list it", files=[png, text, {"mime": "text/plain", "uri": "file:///b", "data": "%"}]),
+        v2("model-switched", 2, model={"id": "x"}),
+        spoken(
+            3,
+            {"type": "reasoning", "text": "hm", "native": {"signature": "c2ln"}},
+            {"type": "text", "text": "ok"},
+            done,
+            failed,
+            tool_v2("c3", status="streaming", input='{"a'),
+            finish="tool-calls",
+            tokens=COUNTS,
+            cost=0.5,
+        ),
+        v2("synthetic", 4, text="plan mode"),
+        v2("shell", 5, command="make", output={"output": "built", "truncated": True}, exit=2),
+        v2("hologram", 6),
+        v2("idle", 7, outcome="succeeded"),
+    )
+    kinds_ = ["user", "assistant", "toolResult", "toolResult", "custom_message", "bashExecution", "custom"]
+    assert kinds(reading) == kinds_
+    assert customs(reading) == ["opencode.synthetic", "opencode.hologram"]
+    asked, told = messages(reading, "user")[0], messages(reading, "assistant")[0]
+    assert [part.get("text", part.get("data")) for part in asked["content"]] == [
+        "list it",
+        "iVBO",
+        "a.txt\n\nhello",
+        "file:///b\n\n%",
+    ]
+    counts = {"input": 5, "output": 40, "cacheRead": 400, "cacheWrite": 60, "totalTokens": 505}
+    assert told["usage"] == {**counts, "cost": {"total": 0.5}}
+    assert (told["provider"], told["model"], told["stopReason"]) == ("anthropic", "claude-sonnet-5", "toolUse")
+    assert told["content"][0]["thinkingSignature"] == "c2ln"
+    assert [part["arguments"] for part in told["content"][2:]] == [{"command": "ls"}, {}, '{"a']
+    good, bad = messages(reading, "toolResult")
+    assert [part.get("text", part.get("data")) for part in good["content"]] == ["a\nb", "QQ=="]
+    assert (bad["isError"], bad["content"][0]["text"]) == (True, "gone")
+    assert messages(reading, "bashExecution")[0]["exitCode"] == 2
+
+
+def test_a_compaction_of_version_2_is_one_cut():
+    """Summary and written-out tail replace everything before; one that failed is a response."""
+    reading = read_v2(
+        v2("user", 1, text="old"),
+        v2("compaction", 2, status="failed", reason="auto", error={"type": "api", "message": "full"}, tokens=COUNTS),
+        v2("compaction", 3, status="running", reason="auto", summary="", recent=""),
+        v2(
+            "compaction", 4, status="completed", reason="manual", summary="sum", recent="tail", tokens=COUNTS, cost=0.25
+        ),
+        v2("user", 5, text="new"),
+    )
+    assert kinds(reading) == ["user", "assistant", "compaction", "user"]
+    assert messages(reading, "assistant")[0]["errorMessage"] == "full"
+    cut = reading.entries[2]
+    assert (cut.get("summary"), cut.get("trigger"), cut.get("firstKeptEntryId")) == ("sum\n\ntail", "manual", cut.id)
+    assert cut.get("usage")["cost"] == {"total": 0.25}
+    assert [text_of(getattr(message, "content", None)) for message in context(reading)] == ["", "new"]
+
+
+@pytest.mark.parametrize(
+    ("error", "stop"),
+    [({"type": "aborted", "message": "m"}, "aborted"), ({"type": "api"}, "error"), ({}, "stop"), (5, "stop")],
+)
+def test_ends_of_version_2_are_named(error, stop):
+    """An interruption is told from a failure by the type of the error."""
+    (message,) = messages(read_v2(spoken(1, {"type": "text", "text": "x"}, error=error)), "assistant")
+    assert message["stopReason"] == stop
+
+
+def test_damaged_messages_of_version_2_are_survived():
+    """Fields of any other type than the expected one read as absent."""
+    odd = [
+        {
+            "type": kind,
+            "id": 5,
+            "text": 5,
+            "files": [5, {}],
+            "content": [5, {"type": "tool"}],
+            "output": 5,
+            "status": state,
+        }
+        for kind in ("user", "assistant", "compaction", "shell", "system", "skill", "")
+        for state in ("completed", "failed", None)
+    ]
+    assert len(read_v2(*odd).entries) > 10
+
+
 def test_what_the_export_leaves_open_is_said():
     """Sub-agents and undone messages are named."""
     sentences = " ".join(
-        export(user({"type": "text", "text": "x"}), parentID="ses_0", revert={"messageID": "u"}).unknown
+        export(user({"type": "text", "text": "x"}), parentID="ses_0", forkID="ses_1", revert={"messageID": "u"}).unknown
     )
     assert "sub-agent" in sentences
+    assert "forked" in sentences
     assert "undone" in sentences
 
 
@@ -200,6 +327,7 @@ def test_sniffing():
     """The head of an export is known, that of other files is not."""
     assert sniff(EXPORT, "x.json")
     assert sniff(EXPORT[:200], "x.json")
+    assert sniff(b'{"id":"ses_1","projectID":"global"', "ses_1.json")
     for other in (b"", b"[]", b"{", b'{"info":5}', b'{"info":{"id":"x"},"messages":[]}', b'{"sessionId":"ses_1"}'):
         assert not sniff(other, "x.json")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.replay.sessions import Story, autonomous, interactive, text_of
+from tests.session.opencode import database
 
 from leafscar.config import CompactionSection, NeverPrune, OwnSection, PruningSection, Settings
 from leafscar.errors import SessionError, WindowUnknown
@@ -359,6 +360,21 @@ def test_files_and_folders(tmp_path):
         f"{tmp_path / 'none'}: holds no session file; name a folder of sessions",
         f"{tmp_path / 'missing.jsonl'}: No such file or directory; check the path",
     ]
+
+
+def test_a_database_stands_for_its_sessions(tmp_path):
+    """Named or found in a folder; one that cannot be read, or holds none, stays and is told why."""
+    path = database(tmp_path / "opencode.db", "ses_a", "ses_b")
+    torn, other = tmp_path / "b" / "torn.db", tmp_path / "c.db"
+    torn.parent.mkdir()
+    torn.write_bytes(path.read_bytes()[:5000])
+    database(other)
+    named = [tmp_path / "opencode.db#ses_a", tmp_path / "opencode.db#ses_b"]
+    assert find_sessions([path]) == named
+    assert find_sessions([tmp_path]) == [torn, other, *named]
+    result = replay_files(find_sessions([tmp_path]), Options(window=60_000), "1")
+    assert [session.path for session in result.sessions] == [str(each) for each in named]
+    assert ["opencode export" in result.skipped[0], "holds no session" in result.skipped[1]] == [True, True]
 
 
 def test_an_unknown_window_names_the_file(tmp_path):

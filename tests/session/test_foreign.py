@@ -82,8 +82,8 @@ def test_a_refusal_names_the_file(tmp_path):
 def test_a_giant_document_is_refused(monkeypatch):
     """A document is held in memory several times over, so there is a limit."""
     path = next(session.path for session in opened() if session.format == "opencode")
-    monkeypatch.setattr(foreign, "_MAX_DOCUMENT", 10)
-    with pytest.raises(SessionRefused, match="over 512 MiB"):
+    monkeypatch.setattr(foreign, "MAX_DOCUMENT_BYTES", 10)
+    with pytest.raises(SessionRefused, match="over 0 MiB"):
         load(path)
 
 

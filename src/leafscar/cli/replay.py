@@ -48,9 +48,9 @@ def replay_command(
 ) -> None:
     """Replay recorded sessions under every policy: cost, cache use, cuts, requests over the window.
 
-    Without a name: the newest 20 recordings that Claude Code, Codex, pi and Gemini CLI keep on this machine. Nothing
-    leaves the machine. Policies: none, none:never-cut, compaction, compaction:FRACTION, classic, source,
-    balanced, fewest-cuts, thrifty.
+    Without a name: the newest 20 recordings that Claude Code, Codex, pi, Gemini CLI and opencode keep on this
+    machine. Nothing leaves the machine. Policies: none, none:never-cut, compaction, compaction:FRACTION, classic,
+    source, balanced, fewest-cuts, thrifty.
     """
     for name in policies:
         policy_of(name)
@@ -85,7 +85,7 @@ def _own_recordings() -> list[Path]:
     found = find_recordings(os.environ, Path.home())
     if not found:
         raise LeafscarError(
-            "no recordings of Claude Code, Codex, pi or Gemini CLI on this machine; name a file or folder"
+            "no recordings of Claude Code, Codex, pi, Gemini CLI or opencode on this machine; name a file or folder"
         )
     newest = found[:_NEWEST]
     tools = ", ".join(dict.fromkeys(each.tool for each in newest))

@@ -9,13 +9,12 @@ from typing import Any
 from msgspec import Struct
 
 from leafscar.errors import SessionRefused
-from leafscar.formats.reading import Builder
+from leafscar.formats.reading import MAX_DOCUMENT_BYTES, Builder
 from leafscar.model.entries import loads
 from leafscar.model.jsjson import stringify
 from leafscar.model.shapes import as_mapping
 
 __all__ = [
-    "MAX_DOCUMENT_BYTES",
     "Record",
     "as_arguments",
     "as_json_text",
@@ -27,10 +26,6 @@ __all__ = [
     "read_records",
     "refuse_giant",
 ]
-
-MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
-"""A longer document is refused: it would have to be held in memory several times over."""
-
 
 _DECODER = json.JSONDecoder(parse_int=float)
 _OUTLINE_DEPTH = 6

@@ -19,9 +19,9 @@ from leafscar.formats._pieces import (
     text_parts,
     thinking_part,
 )
-from leafscar.model.shapes import as_mapping, as_text
+from leafscar.model.shapes import as_mapping, as_number, as_text
 
-__all__ = ["Response", "Result", "api_of", "responses", "user_content"]
+__all__ = ["Response", "Result", "api_of", "responses", "step_usage", "user_content"]
 
 _APIS = {"anthropic": "anthropic-messages", "openai": "openai-responses", "google": "google-generative-ai"}
 _STOPS = {"tool-calls": "toolUse", "stop": "stop", "length": "length", "error": "error", "content-filter": "error"}
@@ -77,14 +77,14 @@ def _response(
     info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], format_: str, *, last: bool, alone: bool
 ) -> Response:
     finish = fields_of(next((part for part in parts if part.get("type") == "step-finish"), None))
-    tokens = as_mapping(finish.get("tokens")) or (as_mapping(info.get("tokens")) if alone else None)
+    holder = finish if as_mapping(finish.get("tokens")) or not alone else info
     tools = [part for part in parts if part.get("type") == "tool"]
     error = as_mapping(info.get("error")) if last else None
     reason = first_text(finish.get("reason"), info.get("finish") if last else None)
     return Response(
         content=[made for part in parts for made in _content(part)],
         results=[result for tool in tools if (result := _result(tool, format_)) is not None],
-        usage=_usage(tokens or {}),
+        usage=step_usage(holder),
         stop=_stop(reason, error, called=bool(tools)),
         error=None if error is None else _words(error),
     )
@@ -141,16 +141,19 @@ def _result(part: Mapping[str, Any], format_: str) -> Result | None:
     )
 
 
-def _usage(tokens: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Usage as pi words it: input is uncached already, reasoning stands beside output."""
+def step_usage(holder: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Usage as pi words it: input is uncached already, reasoning stands beside output, dollars are the host's own."""
+    tokens = fields_of(holder.get("tokens"))
     cache = fields_of(tokens.get("cache"))
     output, reasoning = count(tokens.get("output")), count(tokens.get("reasoning"))
-    return make_usage(
+    usage = make_usage(
         input=count(tokens.get("input")),
         output=None if output is None else output + (reasoning or 0),
         cache_read=count(cache.get("read")),
         cache_write=count(cache.get("write")),
     )
+    cost = as_number(holder.get("cost"))
+    return usage if usage is None or cost is None else {**usage, "cost": {"total": cost}}
 
 
 def user_content(parts: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], bool]:

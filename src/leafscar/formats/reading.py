@@ -10,7 +10,10 @@ from msgspec import Struct
 from leafscar.formats.pi import Header, Problem
 from leafscar.model.entries import Entry
 
-__all__ = ["Builder", "Reading"]
+__all__ = ["MAX_DOCUMENT_BYTES", "Builder", "Reading"]
+
+MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
+"""A longer document is refused: it would have to be held in memory several times over."""
 
 
 class Reading(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from leafscar.replay.tariffs import tariffs_of
 from leafscar.replay.verdict import compare, cost_ratio, not_helped, run_verdict, session_verdict
 from leafscar.replay.window import Window
 from leafscar.session import Session, load
-from leafscar.session.foreign import is_recording
+from leafscar.session.foreign import is_recording, stored_sessions
 
 __all__ = ["DEFAULT_POLICIES", "Options", "find_sessions", "replay_files", "replay_session"]
 
@@ -34,7 +34,7 @@ _FEW_REQUESTS = 5
 _ASSUMED_SUMMARY = 1500
 """Tokens of a virtual summary in a session that records none."""
 
-_OTHER_SUFFIXES = (".json", ".md", ".traj")
+_OTHER_SUFFIXES = (".json", ".md", ".traj", ".db")
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -52,13 +52,24 @@ class Options(Struct, frozen=True, kw_only=True):
 def find_sessions(paths: Iterable[Path]) -> list[Path]:
     """Session files among the given files and, sorted, in the given folders, each once; folders without any stay.
 
-    In a folder every ``.jsonl`` file counts, and of other files those that a reader recognises.
+    In a folder every ``.jsonl`` file counts, and of other files those that a reader recognises. A database stands for
+    its sessions.
     """
     found: dict[Path, Path] = {}
     for path in paths:
         inside = [each for each in sorted(path.rglob("*")) if _is_session(each)] if os.path.isdir(path) else []  # noqa: PTH112 - False where a path cannot be looked at
-        found |= {Path(os.path.realpath(each)): each for each in inside or [path]}
+        for each in inside or [path]:
+            found |= {Path(os.path.realpath(one)): one for one in _sessions_of(each)}
     return list(found.values())
+
+
+def _sessions_of(path: Path) -> list[Path]:
+    """The sessions of a database; else, and where it cannot be read, the path itself."""
+    try:
+        held = stored_sessions(path)
+    except SessionError:
+        return [path]  # what is wrong is said where it is replayed
+    return held or [path]
 
 
 def _is_session(path: Path) -> bool:

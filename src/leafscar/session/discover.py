@@ -1,4 +1,4 @@
-"""Where the agents on this machine keep their recordings (docs/formats.md). Only names and times are looked at."""
+"""Where the agents on this machine keep their recordings (docs/formats.md). Names, times and owners are looked at."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+
+from leafscar.errors import SessionRefused
+from leafscar.session.opencode_database import address_of, list_sessions
+from leafscar.session.opencode_files import is_child
 
 __all__ = ["Found", "find_recordings"]
 
@@ -52,37 +56,88 @@ _PLACES = (
         below="tmp",
         patterns=("*/chats/*.json", "*/chats/*.jsonl"),
     ),
+    _Place(
+        tool="opencode",
+        variable="XDG_DATA_HOME",
+        default=".local/share",
+        below="opencode",
+        patterns=("opencode*.db", "storage/session/*/ses_*.json"),
+    ),
 )
+_DATABASE = "OPENCODE_DB"
+"""Environment variable that names another database of opencode's, in its own folder where it is no whole path."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
     """One recording on this machine."""
 
     path: Path
+    """For a session in a database as ``DATABASE#ID``."""
     tool: str
     modified: float
     """Seconds since 1970."""
-    size: int
-    """Bytes."""
+    size: int | None
+    """Bytes; None for a session in a database."""
 
 
 def find_recordings(environ: Mapping[str, str], home: Path, *, newest: int | None = None) -> list[Found]:
-    """Recordings of the known tools, newest first; at most ``newest`` of them. Unreadable folders are passed over."""
+    """Recordings of the known tools, newest first; at most ``newest`` of them. Unreadable folders are passed over.
+
+    Those of sub-agents are left out where the tool keeps them apart. A session that opencode moved from files into its
+    database counts once.
+    """
     found = [each for place in _PLACES for each in _recordings(place, environ, home)]
     found.sort(key=lambda each: (-each.modified, str(each.path)))
     return found if newest is None else found[:newest]
 
 
 def _recordings(place: _Place, environ: Mapping[str, str], home: Path) -> Iterator[Found]:
-    moved = environ.get(place.variable, "")
-    own = home / place.default if not moved else Path(home, moved[2:]) if moved.startswith("~/") else Path(moved)
-    for path in dict.fromkeys(_files(own / place.below, place.patterns)):
+    own = _moved(environ.get(place.variable, ""), home, home / place.default) / place.below
+    paths = list(_files(own, place.patterns))
+    if place.tool != "opencode":
+        yield from _plain(place.tool, paths)
+        return
+    if named := environ.get(_DATABASE, ""):
+        paths.insert(0, _moved(named, home, own / named) if named.startswith("~/") else own / named)
+    yield from _of_opencode(paths)
+
+
+def _moved(value: str, home: Path, default: Path) -> Path:
+    """Folder that a variable names; a tilde is the home folder."""
+    return default if not value else Path(home, value[2:]) if value.startswith("~/") else Path(value)
+
+
+def _plain(tool: str, paths: Iterable[Path]) -> Iterator[Found]:
+    for path in dict.fromkeys(paths):
         try:
             facts = path.stat()
         except OSError:
             continue  # it went away, or is not ours to read
         if path.is_file() and facts.st_size:
-            yield Found(path=path, tool=place.tool, modified=facts.st_mtime, size=facts.st_size)
+            yield Found(path=path, tool=tool, modified=facts.st_mtime, size=facts.st_size)
+
+
+def _of_opencode(paths: Iterable[Path]) -> Iterator[Found]:
+    """Sessions of databases, then those of files that are in no database."""
+    seen: set[str] = set()
+    for found in _plain("opencode", paths):
+        for id_, each in _sessions(found) if found.path.suffix != ".json" else [(found.path.stem, found)]:
+            if id_ not in seen:
+                seen.add(id_)
+                if not (each.size and is_child(each.path)):
+                    yield each
+
+
+def _sessions(found: Found) -> Iterator[tuple[str, Found]]:
+    try:
+        stored = list_sessions(found.path)
+    except SessionRefused:
+        yield str(found.path), found  # whoever reads it says why it cannot be read
+        return
+    for each in stored:
+        if not each.child:
+            path = address_of(found.path, each.id)
+            yield each.id, Found(path=path, tool=found.tool, modified=each.updated, size=None)
 
 
 def _files(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:

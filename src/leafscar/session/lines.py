@@ -13,10 +13,11 @@ from msgspec import Struct
 from leafscar.errors import SessionRefused
 from leafscar.formats.pi import MAX_LINE_BYTES
 
-__all__ = ["Line", "count_newlines", "lines", "opened"]
+__all__ = ["Line", "count_newlines", "lines", "opened", "whole"]
 
 _CHUNK = 1024 * 1024
 _FIRST_CHUNK = 32 * 1024
+_WHOLE_CHUNK = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -78,6 +79,16 @@ def lines(path: Path, fd: int, size: int) -> Iterator[Line]:
             _check_length(path, number + 1, held_size)
     if held:
         yield Line(number + 1, _joined(held, b"", number + 1), at, torn=True)
+
+
+def whole(fd: int, size: int) -> bytes:
+    """Give the first ``size`` bytes of a file, or as many as it has."""
+    pieces: list[bytes] = []
+    at = 0
+    while at < size and (piece := os.pread(fd, min(_WHOLE_CHUNK, size - at), at)):
+        pieces.append(piece)
+        at += len(piece)
+    return b"".join(pieces)
 
 
 def count_newlines(fd: int, start: int, end: int) -> int:
