@@ -124,6 +124,19 @@ def test_ranges_that_say_nothing_cut_nothing(bounds):
     assert [entry.type for entry in reading.entries].count("compaction") == (bounds == [2, 3])
 
 
+def test_a_request_is_shown_before_its_own_truncation():
+    """A range that the first message behind a request states was left out of that very request; a later one is not."""
+    item = {"conversationHistoryDeletedRange": [2, 3]}
+    pairs = [(request(str(number)), shown("text", f"a{number}")) for number in (1, 2)]
+    before = [each for pair in pairs for each in pair]
+    at_once = screen(*before, request("3"), shown("reasoning", "hm", **item), shown("text", "b", **item), request("4"))
+    later = screen(*before, request("3"), shown("reasoning", "hm"), shown("text", "b", **item), request("4", item=item))
+    for reading, place in ((at_once, "u3"), (later, "a3")):
+        ids = [entry.id for entry in reading.entries]
+        at = next(at for at, entry in enumerate(reading.entries) if entry.type == "compaction")
+        assert [id_ for id_ in ids[:at] if id_ in ("u3", "a3")][-1] == place
+
+
 def test_summaries_of_forks_are_cuts():
     """A summary stands in the place of all messages before it."""
     told = {"summary": "All fine.", "prevContextTokens": 900, "newContextTokens": 90}

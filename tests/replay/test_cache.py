@@ -397,3 +397,21 @@ def test_a_model_states_itself_in_one_sentence(model, words):
     """Reports print every number that the simulator uses, assumptions marked."""
     assert words in model.sentence
     assert "\n" not in model.sentence
+
+
+@pytest.mark.parametrize("model", [EXPLICIT, SHARED], ids=lambda model: model.name)
+def test_a_warm_start_is_read_once(model):
+    """What other conversations left is read by the first request, no more than it holds, and is no miss."""
+    cache = PromptCache(model, warm=100)
+    first = cache.send(0, blocks("ee"), [2], 0)
+    assert (first.read, first.cause, first.miss) == (100, "first", 0)
+    assert first.total == 242
+    again = cache.send(0, blocks("de"), [2], 1)
+    assert again.read == 0
+    assert PromptCache(model, warm=9_999).send(0, blocks("ee"), [2], 0).uncached == first.uncached
+
+
+def test_nothing_is_warm_where_nothing_is_cached():
+    """A provider without a cache, or a first request below the shortest prefix, reads nothing."""
+    assert PromptCache(UNCACHED, warm=100).send(0, blocks("ee"), [2], 0).read == 0
+    assert PromptCache(EXPLICIT, warm=100).send(0, blocks("a"), [1], 0).read == 0

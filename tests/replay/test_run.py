@@ -362,6 +362,31 @@ def test_files_and_folders(tmp_path):
     ]
 
 
+def test_what_was_warm_before_a_session_is_said():
+    """The first request read a prefix that other sessions had left; every row starts with it."""
+    story = Story(k=1.0).user()
+    usage = story.usage()
+    first = {**usage, "cacheRead": 2_500, "cacheWrite": usage["totalTokens"] - 40 - 2_500}
+    story.call("x" * 9_000, usage=first).calls(6)
+    result = replayed(story)
+    assert assumptions(result)["warm start"][1] == "recorded"
+    assert {row.moments[0].read for row in result.policies} == {2_500}
+    assert result.error < 0.01
+    assert "warm start" not in assumptions(replayed(story, model="claude-haiku-4-5"))
+
+
+def test_hours_that_were_asked_for_are_said():
+    """Writes with the long lifetime set lifetime and price of the cache model."""
+    story = Story(ttl=3600).user()
+    for _ in range(8):
+        usage = story.usage()
+        story.wait(900).call("x" * 4_000, usage={**usage, "cacheWrite1h": usage["cacheWrite"]})
+    result = replayed(story)
+    assert "lives 3600 s" in assumptions(result)["cache model"][0]
+    assert assumptions(result)["cache model"][0].endswith("most recorded writes asked for one hour")
+    assert result.error < 0.01
+
+
 def test_a_database_stands_for_its_sessions(tmp_path):
     """Named or found in a folder; one that cannot be read, or holds none, stays and is told why."""
     path = database(tmp_path / "opencode.db", "ses_a", "ses_b")

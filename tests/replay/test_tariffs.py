@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from tests.replay.sessions import Story
 
 from leafscar.replay.prices import find_prices
 from leafscar.replay.recording import read_recording
-from leafscar.replay.tariffs import prices_of, tariffs_of
+from leafscar.replay.tariffs import asks_for_hours, prices_of, tariffs_of
 
 
 def recording_of(*models):
@@ -61,3 +62,38 @@ def test_prices_are_those_of_the_session_s_time():
     assert prices_of(undated, None) == find_prices("anthropic", "claude-opus-4-6")
     assert prices_of(early, None) != prices_of(undated, None)
     assert tariffs_of(early, None).main.prices == prices_of(early, None)
+
+
+def lifetimes(*splits, model="claude-opus-4-5"):
+    """A session whose requests wrote so many tokens in all and for an hour; None where the split is not told."""
+    story = Story(model=model)
+    for written, long in splits:
+        usage = {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": written, "totalTokens": written + 2}
+        story.user().reply(usage={**usage, **({} if long is None else {"cacheWrite1h": long})})
+    return read_recording(story.memory())
+
+
+@pytest.mark.parametrize(
+    ("splits", "hour"),
+    [
+        ([(100, 100)], True),
+        ([(100, 50)], True),
+        ([(100, 49)], False),
+        ([(100, 0)], False),
+        ([(900, None), (100, 100)], True),
+        ([(900, None)], False),
+        ([(0, 0)], False),
+    ],
+)
+def test_the_lifetime_is_the_one_that_was_asked_for(splits, hour):
+    """Where most of the writes whose lifetime is told were made for an hour, all are taken to be."""
+    recording = lifetimes(*splits)
+    assert asks_for_hours(recording) is hour
+    cache = tariffs_of(recording, None).main.cache
+    assert (cache.hour, cache.ttl) == (hour, 3600 if hour else 300)
+
+
+def test_only_claude_models_know_hours():
+    """A host that asks for hours and is replayed as another maker's model gets that maker's cache."""
+    assert not tariffs_of(lifetimes((100, 100)), "gpt-4o").main.cache.hour
+    assert tariffs_of(lifetimes((100, 100)), "claude-haiku-4-5").main.cache.hour

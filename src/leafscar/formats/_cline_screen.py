@@ -55,6 +55,8 @@ class _Response:
         self.parts: list[dict[str, Any]] = []
         self.calls: list[tuple[str, tuple[str, ...]]] = []
         """Id of each call and the names that its result may go by."""
+        self.fresh = True
+        """Whether nothing was shown since the request."""
 
     @property
     def answered(self) -> bool:
@@ -87,7 +89,7 @@ class Screen:
         elif kind == "condense_context":
             self._summary(item)
         elif self._open is not None:
-            self._said(self._open, item, kind)
+            self._shown(self._open, item, kind)
 
     def finish(self) -> Builder:
         """Give the entries."""
@@ -108,8 +110,8 @@ class Screen:
     def _request(self, item: Mapping[str, Any]) -> None:
         calls = self._close()
         told = fields_of(decode(as_text(item.get("text")) or ""))
-        self._truncate(item)
         self._requests += 1
+        self._truncate(item)
         text = as_text(told.get("request")) or ""
         found = _WINDOW.search(text)
         self.window = self.window if found is None else number_in(found[1]) or self.window
@@ -139,7 +141,7 @@ class Screen:
         start, end = bounds[0] or 0, bounds[1] or 0
         known = [key for key in self._timeline.known_events() if start <= int(key) <= end]
         self._reached = end
-        self._timeline.condense(known, {"trigger": "auto"}, f"cut{self._requests + 1}", iso_time(item.get("ts")))
+        self._timeline.condense(known, {"trigger": "auto"}, f"cut{self._requests}", iso_time(item.get("ts")))
 
     def _summary(self, item: Mapping[str, Any]) -> None:
         """A fork's summary, which stands in the place of everything before but a few messages."""
@@ -170,6 +172,13 @@ class Screen:
         return text[: spans[0][1]] + text[ends[-1] :].lstrip("\n")
 
     # --- the response
+
+    def _shown(self, response: _Response, item: Mapping[str, Any], kind: str) -> None:
+        """Read what came of a request. It is shown before its own truncation, which the message behind it states."""
+        if response.fresh:
+            self._truncate(item)
+        response.fresh = False
+        self._said(response, item, kind)
 
     def _said(self, response: _Response, item: Mapping[str, Any], kind: str) -> None:
         text = as_text(item.get("text")) or ""

@@ -227,8 +227,10 @@ class PromptCache:
     A request is the first ``kept`` blocks of the one before plus new blocks. Its cost does not depend on its length.
     """
 
-    def __init__(self, model: CacheModel) -> None:
+    def __init__(self, model: CacheModel, *, warm: float = 0) -> None:
         self.model = model
+        self.warm = warm
+        """Tokens at the head of the first request that other conversations left in the cache."""
         self.unknown_gaps = 0
         """Requests whose distance in time was unknown and taken as warm."""
         self._keys: list[Hashable] = []
@@ -255,6 +257,8 @@ class PromptCache:
         marks = self._marks(breakpoints)
         warm, ever = self._find(kept, marks)
         read, end = self._extent(warm, marks)
+        if self._before == "first":
+            read = min(self.warm, end)
         miss = self._missed(kept, dropped, read)
         use = CacheUse(
             read=read,

@@ -25,7 +25,9 @@ from leafscar.replay.window import Window
 from leafscar.session import Session, load
 from leafscar.session.foreign import is_recording, stored_sessions
 
-__all__ = ["DEFAULT_POLICIES", "Options", "find_sessions", "replay_files", "replay_session"]
+__all__ = [
+    "DEFAULT_POLICIES", "Options", "bill_error", "find_sessions", "replay_files", "replay_session", "setup_of",
+]  # fmt: skip
 
 DEFAULT_POLICIES = (RECORDED, NEVER_CUT, "compaction", "classic", "balanced", "fewest-cuts", "thrifty")
 """Rows of a replay when none is asked for."""
@@ -105,15 +107,15 @@ def replay_session(session: Session, options: Options) -> SessionResult:
     if not recording.requests:
         raise SessionError(session.path or "session", "holds no request to replay", hint="name a session with answers")
     sizes = measure_sizes(recording)
-    setup, window = _setup(recording, sizes, options)
+    setup, window = setup_of(recording, sizes, options)
     baseline = modelled_row(setup)
     if options.model is None:
         recorded = recorded_row(setup)
-        error = _error(recorded, baseline)
+        error = bill_error(recorded, baseline)
     else:
-        own, _ = _setup(recording, sizes, structs.replace(options, model=None, window=window.tokens))
+        own, _ = setup_of(recording, sizes, structs.replace(options, model=None, window=window.tokens))
         recorded = _on_own_terms(recorded_row(own), recording, options.model)
-        error = _error(recorded, modelled_row(own))
+        error = bill_error(recorded, modelled_row(own))
     rows = [recorded if name == RECORDED else virtual_row(setup, name) for name in options.policies]
     rows = compare(rows, baseline, error)
     return SessionResult(
@@ -141,7 +143,8 @@ def _on_own_terms(row: PolicyResult, recording: Recording, model: str) -> Policy
     return structs.replace(row, notes=[*row.notes, note])
 
 
-def _setup(recording: Recording, sizes: Sizes, options: Options) -> tuple[Setup, Window]:
+def setup_of(recording: Recording, sizes: Sizes, options: Options) -> tuple[Setup, Window]:
+    """What all policies of a session share, and its window. Raises :class:`WindowUnknown`."""
     settings, model = options.settings, options.model
     tariffs = tariffs_of(recording, model)
     window = window_of(recording, flag=options.window, model=model, prices=tariffs.main.prices)
@@ -151,10 +154,17 @@ def _setup(recording: Recording, sizes: Sizes, options: Options) -> tuple[Setup,
         facts=facts_of(recording, settings, window=window.tokens, model=model),
         tariffs=tariffs,
         summary_tokens=_summary_tokens(recording, sizes),
+        warm=0 if model is not None else _warm_start(recording),
         shed=shed_settings(settings),
         cut=cut_settings(recording, settings, model=model),
     )
     return setup, window
+
+
+def _warm_start(recording: Recording) -> float:
+    """What the first request read from the cache before anything of the session was sent."""
+    usage = recording.requests[0].usage
+    return (usage.cache_read or 0) if usage is not None else 0
 
 
 def _summary_tokens(recording: Recording, sizes: Sizes) -> float:
@@ -164,7 +174,7 @@ def _summary_tokens(recording: Recording, sizes: Sizes) -> float:
     return median(told) if told else _ASSUMED_SUMMARY
 
 
-def _error(recorded: PolicyResult, modelled: PolicyResult) -> float | None:
+def bill_error(recorded: PolicyResult, modelled: PolicyResult) -> float | None:
     """Share by which the model misses the recorded bill; None when one of them tells of no cache."""
     unlike = recorded.hit_ratio and not modelled.hit_ratio  # it was cached, and nothing is known of that cache
     few = len(recorded.moments) < _FEW_REQUESTS  # sizes come from the very readings that would check them
@@ -185,7 +195,12 @@ def _assumptions(setup: Setup, baseline: PolicyResult, window: Window) -> Iterab
         yield Assumption(name="models", value=_models_text(setup), source="recorded")
     listed = "prices" if prices else "assumed"
     yield Assumption(name="prices", value=_price_text(prices), source=listed)
-    yield Assumption(name="cache model", value=setup.tariffs.main.cache.sentence, source=listed)
+    cache = setup.tariffs.main.cache
+    lifetime = "; most recorded writes asked for one hour" if cache.hour else ""
+    yield Assumption(name="cache model", value=cache.sentence + lifetime, source=listed)
+    if setup.warm:
+        warm = f"{setup.warm:,.0f} tokens of the first request stood in the cache before it"
+        yield Assumption(name="warm start", value=warm, source="recorded")
     told = "recorded" if setup.recording.cuts else "assumed"
     yield Assumption(
         name="virtual summary", value=f"{setup.summary_tokens:,.0f} tokens a call, its input uncached", source=told

@@ -41,6 +41,8 @@ class Setup(Struct, frozen=True, kw_only=True):
     tariffs: Tariffs
     summary_tokens: float
     """Tokens that each answer of the summariser is assumed to have."""
+    warm: float = 0
+    """Tokens at the head of the first request that other sessions had left in the cache."""
     shed: ShedSettings = ShedSettings()
     cut: CutSettings = CutSettings()
 
@@ -108,7 +110,7 @@ class _Simulation:
             sizer=setup.sizes,
             trust_entries=False,
         )
-        self._cache = PromptCache(cache)
+        self._cache = PromptCache(cache, warm=setup.warm)
         self._path: list[Entry] = []
         self._taken = 0
         self._previous_end = 1
