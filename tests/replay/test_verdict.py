@@ -1,37 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.replay.results import CUT, GATE, MARK, WINDOW, row
 
-from leafscar.replay.result import CutMark, Moment, PolicyResult, SessionResult
-from leafscar.replay.verdict import compare, cost_ratio, not_helped, run_verdict, session_verdict
-
-WINDOW = 100_000
-SHED = {"threshold": 83_000.0, "shed": 70_000.0, "goal": 62_000.0}
-CUT = {"threshold": 83_000.0, "cut": 83_000.0}
-GATE = {"threshold": 83_000.0, "gate": 67_000.0}
-MARK = CutMark(
-    request=2, before=9.0, after=5.0, summary_tokens=1.0, summariser_input=1.0, cost=None, reason="threshold"
-)
-MOMENT = Moment(
-    request=1, entry_id="e", at=None, context=9.0, output=1.0, read=0.0, written=0.0, uncached=9.0, cost=None,
-    units=9.0, inferred=True,
-)  # fmt: skip
-
-
-def row(policy: str = "balanced", **changes: Any) -> PolicyResult:
-    """One row that cost 8 dollars."""
-    fields: dict[str, Any] = {
-        "policy": policy, "recorded": False, "moments": [MOMENT] * 20, "cuts": [], "lines": SHED, "cost": 8.0,
-        "units": 800.0, "ratio": None, "saving": None, "hit_ratio": 0.9, "breaks": 0, "moves": 0, "peak": 50_000.0,
-        "over_window": 0, "notes": [], "off": [],
-    }  # fmt: skip
-    return PolicyResult(**fields | changes)
-
+from leafscar.replay.result import PolicyResult
+from leafscar.replay.verdict import compare, cost_ratio, not_helped, session_verdict
 
 BASE = row("none", cost=10.0, units=1_000.0, lines={}, peak=60_000.0)
 BASE_CUT = row("none", cost=10.0, units=1_000.0, lines={}, peak=90_000.0, cuts=[MARK, MARK])
@@ -201,50 +177,3 @@ def test_no_difference_below_the_error_is_ever_told(cost, base, error, units):
 def test_what_would_not_help(changes, expected):
     """Each sentence is said in its own case only."""
     assert would_not_help(row(**changes)) == expected
-
-
-def session(*rows: PolicyResult, **changes: Any) -> SessionResult:
-    """One session of a run."""
-    fields: dict[str, Any] = {
-        "path": "s.jsonl", "session_id": "", "model": None, "provider": None, "requests": 20, "messages": 60,
-        "cuts": 2, "window": WINDOW, "window_source": "", "baseline": "none", "error": 0.02, "policies": list(rows),
-        "assumptions": [], "problems": [], "not_helped": [], "verdict": "its own sentence",
-    }  # fmt: skip
-    return SessionResult(**fields | changes)
-
-
-def test_a_run_of_several_sessions():
-    """The run adds the cuts up and counts what can be told apart from the model's error."""
-    sessions = [
-        session(row(ratio=0.8, cuts=[MARK])),
-        session(row(ratio=1.2)),
-        session(row(ratio=0.99)),
-        session(row(ratio=0.5), error=None),
-        session(row(ratio=None)),
-    ]
-    assert run_verdict(sessions) == (
-        "balanced over 5 sessions: 1 cut instead of 10; 1 cheaper, 1 dearer, "
-        "3 the same within the model's error or unknown"
-    )
-
-
-@pytest.mark.parametrize(
-    ("ratios", "errors", "said"),
-    [
-        ((0.5, 0.5), (0.02, 0.02), "about 50 % less in all ($16.00 of $32.00), no cut instead of 4; 2 cheaper"),
-        ((2.0, 2.0), (0.02, 0.02), "about 100 % more in all ($8.00 of $8.00), no cut instead of 4; 2 dearer"),
-        ((0.5, 2.0), (0.3, 0.9), "no cut instead of 4; 2 the same within the model's error or unknown"),
-        ((0.5, 0.5), (0.02, None), "no cut instead of 4; 1 cheaper, 1 the same within the model's error or unknown"),
-    ],
-)
-def test_what_a_run_cost_in_all(ratios, errors, said):
-    """The sum is told where every bill and error is known and the errors together leave the difference standing."""
-    sessions = [session(row(ratio=ratio), error=error) for ratio, error in zip(ratios, errors, strict=True)]
-    assert run_verdict(sessions).replace("\u00a0", " ") == f"balanced over 2 sessions: {said}"
-
-
-def test_other_runs():
-    """No session, one session, and sessions without a policy have their own sentences."""
-    assert run_verdict([]) == "no session could be replayed"
-    assert run_verdict([session(row())]) == "its own sentence"
-    assert run_verdict([session(), session()]) == "2 sessions, no policy was compared"

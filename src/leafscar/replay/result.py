@@ -158,3 +158,5 @@ class ReplayResult(Struct, frozen=True, kw_only=True):
     """Files that could not be replayed, with the reason, one line each."""
     version: str
     """Version of leafscar."""
+    not_helped: list[str] = []
+    """Sentences: sessions that the default would not make cheaper, and why; empty for a single session."""

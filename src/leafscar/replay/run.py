@@ -17,10 +17,11 @@ from leafscar.replay.prices import Prices
 from leafscar.replay.recording import Recording, read_recording
 from leafscar.replay.result import Assumption, PolicyResult, ReplayResult, SessionResult
 from leafscar.replay.rows import NEVER_CUT, RECORDED, modelled_row, recorded_row, virtual_row
+from leafscar.replay.run_verdict import run_not_helped, run_verdict
 from leafscar.replay.simulate import Setup
 from leafscar.replay.sizes import Sizes, measure_sizes
 from leafscar.replay.tariffs import tariffs_of
-from leafscar.replay.verdict import compare, cost_ratio, not_helped, run_verdict, session_verdict
+from leafscar.replay.verdict import compare, cost_ratio, not_helped, session_verdict
 from leafscar.replay.window import Window
 from leafscar.session import Session, load
 from leafscar.session.foreign import is_recording, stored_sessions
@@ -89,7 +90,13 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
             sessions.append(_replay_path(path, options))
         except LeafscarError as fault:
             skipped.append(str(fault) if isinstance(fault, SessionError) else f"{path}: {fault}")
-    return ReplayResult(verdict=run_verdict(sessions), sessions=sessions, skipped=skipped, version=version)
+    return ReplayResult(
+        verdict=run_verdict(sessions),
+        not_helped=run_not_helped(sessions),
+        sessions=sessions,
+        skipped=skipped,
+        version=version,
+    )
 
 
 def _replay_path(path: Path, options: Options) -> SessionResult:

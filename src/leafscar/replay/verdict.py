@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from leafscar.engine import DEFAULT_POLICY
-from leafscar.replay.numbers import count, is_told, joint_error, known, margin_of, percent
-from leafscar.replay.result import PolicyResult, SessionResult
+from leafscar.replay.numbers import count, is_told, known, margin_of, percent
+from leafscar.replay.result import PolicyResult
 from leafscar.replay.rows import NEVER_CUT
 
-__all__ = ["compare", "cost_ratio", "not_helped", "run_verdict", "session_verdict"]
+__all__ = ["chosen_row", "compare", "cost_ratio", "counted", "idle_reason", "not_helped", "session_verdict"]
 
 
 def compare(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None) -> list[PolicyResult]:
@@ -37,7 +37,7 @@ def _compared(row: PolicyResult, baseline: PolicyResult, error: float | None) ->
 
 def session_verdict(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None, window: int) -> str:
     """One sentence on what the default policy, or the best of those asked for, would have changed."""
-    chosen = _chosen(rows)
+    chosen = chosen_row(rows)
     peak = baseline.peak or 0
     if chosen is None:
         return f"{len(baseline.moments)} requests, peak {peak:,.0f} of {window:,} tokens; no policy was compared"
@@ -45,11 +45,12 @@ def session_verdict(rows: Sequence[PolicyResult], baseline: PolicyResult, error:
         return f"nothing to gain: the context peaked at {percent(peak / window)} of the window, {_why_idle(chosen)}"
     text = f"{chosen.policy} would have made {_acts(chosen, len(baseline.cuts))} and {_money(chosen, baseline, error)}"
     if baseline.over_window:
-        text += f"; the session as it was had {_counted(baseline.over_window, 'request')} over this window"
+        text += f"; the session as it was had {counted(baseline.over_window, 'request')} over this window"
     return text
 
 
-def _chosen(rows: Sequence[PolicyResult]) -> PolicyResult | None:
+def chosen_row(rows: Sequence[PolicyResult]) -> PolicyResult | None:
+    """Row that a verdict is about: the default policy, or the first of those asked for."""
     virtual = [row for row in rows if not row.recorded and row.policy != NEVER_CUT]
     default = next((row for row in virtual if row.policy == DEFAULT_POLICY), None)
     return default or (virtual[0] if virtual else None)
@@ -70,8 +71,8 @@ def _acts(row: PolicyResult, were: int) -> str:
     """Cuts against those that were; where neither cut, the moves."""
     cuts = len(row.cuts)
     if not cuts and not were:
-        return f"no cut, as it was, but {_counted(row.moves, 'move')}"
-    return f"{_counted(cuts, 'cut')} instead of {were}" if cuts != were else f"{_counted(cuts, 'cut')}, as it was,"
+        return f"no cut, as it was, but {counted(row.moves, 'move')}"
+    return f"{counted(cuts, 'cut')} instead of {were}" if cuts != were else f"{counted(cuts, 'cut')}, as it was,"
 
 
 def _money(row: PolicyResult, baseline: PolicyResult, error: float | None) -> str:
@@ -100,13 +101,13 @@ def not_helped(rows: Sequence[PolicyResult], window: int, error: float | None) -
                 share = f"{row.over_window} of {len(row.moments)} requests"
                 yield f"{row.policy}: {share} would have been larger than the window; it is no way to run"
             continue
-        if idle := _idle(row, window):
+        if idle := idle_reason(row, window):
             yield f"{row.policy}: {idle}"
         if row.ratio is not None and row.ratio > 1 and is_told(row.ratio, margin_of(error)):
             yield f"{row.policy}: dearer, {row.ratio:.2f}x the session as it was"
 
 
-def _idle(row: PolicyResult, window: int) -> str | None:
+def idle_reason(row: PolicyResult, window: int) -> str | None:
     """Why a policy did nothing, or did not shed; None when it did or never would."""
     line = row.lines.get("shed", row.lines.get("threshold"))
     if line is None:
@@ -135,39 +136,6 @@ def _why_no_move(row: PolicyResult, line: float) -> str:
     return "nothing large stood before the current turn, which stays raw"
 
 
-def run_verdict(sessions: Sequence[SessionResult]) -> str:
-    """The whole run in one sentence."""
-    if not sessions:
-        return "no session could be replayed"
-    if len(sessions) == 1:
-        return sessions[0].verdict
-    rows = [(session, _chosen(session.policies)) for session in sessions]
-    chosen = [(session, row) for session, row in rows if row is not None]
-    if not chosen:
-        return f"{len(sessions)} sessions, no policy was compared"
-    name = chosen[0][1].policy
-    made, were = sum(len(row.cuts) for _, row in chosen), sum(session.cuts for session, _ in chosen)
-    told = [row.ratio or 1 for session, row in chosen if is_told(row.ratio, session.margin)]
-    cheaper, dearer = sum(ratio < 1 for ratio in told), sum(ratio > 1 for ratio in told)
-    rest = len(chosen) - len(told)
-    parts = (f"{cheaper} cheaper", f"{dearer} dearer", f"{rest} the same within the model's error or unknown")
-    each = ", ".join(part for part in parts if not part.startswith("0 "))
-    return f"{name} over {len(sessions)} sessions: {_in_all(chosen)}{_counted(made, 'cut')} instead of {were}; {each}"
-
-
-def _in_all(chosen: Sequence[tuple[SessionResult, PolicyResult]]) -> str:
-    """What the sessions cost together, where every bill and error is known; else nothing."""
-    bills = [(row.cost, row.ratio) for _, row in chosen]
-    if not all(cost is not None and ratio for cost, ratio in bills):
-        return ""
-    were = [(cost or 0) / (ratio or 1) for cost, ratio in bills]
-    cost, base = sum(cost or 0 for cost, _ in bills), sum(were)
-    margin = margin_of(joint_error((session.error for session, _ in chosen), were))
-    if not is_told(cost / base if base else None, margin):
-        return ""
-    word = "less" if cost < base else "more"
-    return f"about {percent(abs(1 - cost / base))} {word} in all (${abs(base - cost):.2f} of ${base:.2f}), "
-
-
-def _counted(number: int, word: str) -> str:
+def counted(number: int, word: str) -> str:
+    """Write ``no cut``, ``1 cut``, ``2 cuts``."""
     return count(number, word) if number else f"no {word}"

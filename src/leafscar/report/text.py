@@ -34,7 +34,7 @@ def render_text(result: ReplayResult, *, width: int = 80, color: bool = False) -
     out = _Lines(width, color=color)
     out.sentence(result.verdict or "Nothing was replayed.", _BOLD)
     if total := total_of(result):
-        _total(out, total)
+        _total(out, total, result.not_helped)
     several = len(result.sessions) > 1
     for number, session in enumerate(result.sessions, 1):
         out.blank()
@@ -84,12 +84,14 @@ class _Lines:
         return f"\x1b[{style}m{text}\x1b[0m" if self._color and style and text else text
 
 
-def _total(out: _Lines, total: Total) -> None:
+def _total(out: _Lines, total: Total, not_helped: Sequence[str]) -> None:
     out.blank()
     out.sentence("All sessions", _BOLD)
     out.sentence(f"{total.scope} {sizes(total.session)}; deltas {error_sentence(total.session)}.", _DIM)
     out.blank()
     _table(out, total.session)
+    if not_helped:
+        out.section("Not helped:", not_helped)
 
 
 def _session(out: _Lines, session: SessionResult) -> None:
