@@ -316,7 +316,7 @@ def test_recorded_logs(name, number, results, apart):
     ("name", "number", "peak"),
     [
         ("compatible_api_with_tool_calls_without_id", 2, 109),
-        ("multiple_agent_tool_calls", 2, 138),
+        ("multiple_agent_tool_calls", 4, 138),
         ("openai_chat_prompt_cache_e2e", 2, 4024),
         ("openrouter_cache_messages_anthropic_real_api", 2, 3382),
         ("run_stream_sync_streams_real_model", 2, 87),

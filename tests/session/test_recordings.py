@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.session.build import ids, kinds
 
+from leafscar.errors import SessionRefused
 from leafscar.model import Assistant
 from leafscar.model.messages import tool_calls
 from leafscar.session import load
@@ -53,6 +54,22 @@ def test_recordings_are_read_around_their_broken_lines(name):
 def test_no_recording_is_left_out():
     """Every recording at hand is in the list."""
     assert sorted(path.name for path in RECORDED.iterdir()) == sorted(INDEX)
+
+
+ERRORS = ("anthropic_count_tokens_error.jsonl", "google-429-retry-info.json")
+"""Recorded failures: they hold no message."""
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for path in RECORDED.parent.rglob("*") if path.is_file()), ids=lambda path: path.name
+)
+def test_every_recording_loads(path):
+    """Whatever tool or service it is of, it opens and holds messages, but for two that hold a failure alone."""
+    if path.name in ERRORS:
+        with pytest.raises(SessionRefused):
+            load(path)
+    else:
+        assert any(entry.message for entry in load(path).entries)
 
 
 def counted(path):

@@ -1,4 +1,4 @@
-"""Logs of model requests: exchanges of three wire formats in one file, lone requests, responses and streams."""
+"""Logs of model requests: exchanges of four wire formats in one file, lone requests, responses and streams."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from leafscar.formats import _wire_anthropic, _wire_chat, _wire_responses
+from leafscar.formats import _wire_anthropic, _wire_chat, _wire_gemini, _wire_responses
 from leafscar.formats._json import Record, decode, fields_of, lines_of
 from leafscar.formats._pieces import assistant_message, first_text, mappings
 from leafscar.formats._wire_tree import Item, Tree
@@ -18,6 +18,7 @@ from leafscar.model.shapes import as_list, as_mapping, as_number, as_text
 __all__ = [
     "ANTHROPIC",
     "CHAT",
+    "GEMINI",
     "RESPONSES",
     "Exchanges",
     "Vendor",
@@ -68,6 +69,13 @@ RESPONSES = Vendor(
     response=_wire_responses.response_items,
     assemble=_wire_responses.assemble,
 )
+GEMINI = Vendor(
+    format="gemini_content",
+    api=_wire_gemini.API,
+    request=_wire_gemini.request_items,
+    response=_wire_gemini.response_items,
+    assemble=_wire_gemini.assemble,
+)
 
 
 # --- which wire format something is in -----------------------------------------------------------------
@@ -75,6 +83,8 @@ RESPONSES = Vendor(
 
 def body_vendor(body: Mapping[str, Any], url: str = "") -> Vendor | None:
     """Wire format of a request's body; None when it is of no known one."""
+    if as_list(body.get("contents")) is not None:
+        return GEMINI if not url or "enerateContent" in url else None
     if as_list(body.get("messages")) is None:
         known = isinstance(body.get("input"), str | list) and ("/responses" in url or not url) and "model" in body
         return RESPONSES if known else None
@@ -99,6 +109,8 @@ def answer_vendor(body: Mapping[str, Any]) -> Vendor | None:
     kind = as_text(body.get("type")) or ""
     if as_list(body.get("choices")) is not None:
         return CHAT
+    if as_list(body.get("candidates")) is not None:
+        return GEMINI
     if str(body.get("object")).partition(".")[0] == "response" or kind.startswith("response."):
         return RESPONSES
     if (kind == "message" and body.get("role") == "assistant") or kind in ("message_start", "content_block_start"):

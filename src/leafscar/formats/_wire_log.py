@@ -12,6 +12,7 @@ from leafscar.formats._pieces import first_text, mappings
 from leafscar.formats._unknown import gaps
 from leafscar.formats._wire_exchange import (
     CHAT,
+    GEMINI,
     RESPONSES,
     Exchanges,
     Vendor,
@@ -62,6 +63,8 @@ def _list_format(items: Sequence[Mapping[str, Any]]) -> str | None:
         return _object_format(first)
     if any(item.get("type") in _ITEMS for item in items):
         return RESPONSES.format
+    if answer_vendor(first) is GEMINI or (first.get("role") in ("user", "model") and as_list(first.get("parts"))):
+        return GEMINI.format
     vendor = body_vendor({"messages": items}) if _is_message(first) else None
     return None if vendor is None else vendor.format
 
@@ -133,8 +136,10 @@ class _Log:
         if any(as_mapping(item.get("request")) is not None for item in items):
             for item in items:
                 self.value(item)
+        elif any(answer_vendor(item) is GEMINI for item in items):
+            self._stream(items)
         else:
-            self._body({"messages": items, "input": items})
+            self._body({"messages": items, "input": items, "contents": items})
 
     def records(self, records: Sequence[Record], data: bytes) -> None:
         """Read lines: exchanges, payloads of one stream, conversations, or the messages of one."""
@@ -188,7 +193,8 @@ class _Log:
 
 
 def _is_body(fields: Mapping[str, Any]) -> bool:
-    return as_list(fields.get("messages")) is not None or ("input" in fields and "model" in fields)
+    named = any(as_list(fields.get(name)) is not None for name in ("messages", "contents"))
+    return named or ("input" in fields and "model" in fields)
 
 
 def _apart(builder: Builder) -> int:

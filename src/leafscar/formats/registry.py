@@ -40,7 +40,7 @@ class Format(Struct, frozen=True, kw_only=True):
         return cast("Callable[[bytes], Reading]", self._reader())(data)
 
     def _module(self) -> Any:
-        # not every command reads foreign files, and twelve readers take their time to import
+        # not every command reads foreign files, and thirteen readers take their time to import
         return importlib.import_module(f"leafscar.formats.{self.name}")
 
     def _reader(self) -> Any:
@@ -58,6 +58,7 @@ FORMATS = (
     Format(name="cline", tool="Cline, Roo", files="ui_messages.json, api_conversation_history.json", by_line=False),
     Format(name="anthropic_messages", tool="Anthropic Messages logs", files="requests or exchanges", by_line=False),
     Format(name="openai_responses", tool="OpenAI Responses logs", files="items or exchanges", by_line=False),
+    Format(name="gemini_content", tool="Gemini API logs", files="contents or exchanges", by_line=False),
     Format(name="openai_chat", tool="OpenAI Chat logs", files="messages or exchanges", by_line=False),
     Format(name="aider", tool="aider", files=".aider.chat.history.md", by_line=False),
 )
