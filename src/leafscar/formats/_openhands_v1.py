@@ -7,7 +7,7 @@ from typing import Any
 
 from leafscar.formats._cuts import Timeline
 from leafscar.formats._json import Record, as_arguments, as_json_text, fields_of
-from leafscar.formats._openhands_usage import FORMAT, Metrics, key_of
+from leafscar.formats._openhands_usage import FORMAT, Metrics, key_of, model_names
 from leafscar.formats._pieces import (
     assistant_message,
     call_part,
@@ -36,10 +36,13 @@ def is_v1(event: Mapping[str, Any]) -> bool:
 class EventsV1:
     """Turns events into entries. Actions of one response are one message, their results follow it."""
 
-    def __init__(self, timeline: Timeline, metrics: Metrics, records: Sequence[Record]) -> None:
+    def __init__(
+        self, timeline: Timeline, metrics: Metrics, records: Sequence[Record], model: str | None = None
+    ) -> None:
         self.timeline = timeline
         self._metrics = metrics
         self._records = records
+        self._model = model_names(model)
         self._batches: dict[str, list[Record]] = {}
         self._calls: dict[str, tuple[str, str]] = {}  # id and name of the call of an action
 
@@ -107,7 +110,7 @@ class EventsV1:
 
     def _spoken(self, content: list[dict[str, Any]], fields: Mapping[str, Any], stop: str) -> dict[str, Any]:
         usage = self._metrics.usage_of(key_of(fields.get("llm_response_id")))
-        return assistant_message(content, api=None, stop=stop, usage=usage, timestamp=_when(fields))
+        return assistant_message(content, api=None, stop=stop, usage=usage, timestamp=_when(fields), **self._model)
 
     def _action(self, record: Record) -> None:
         batch = self._batches.pop(_batch(record.fields), None)

@@ -6,24 +6,24 @@ context by ``context_edit`` entries; the cut carries the summary. Changes of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from leafscar.errors import SessionRefused
 from leafscar.formats._cuts import Timeline
-from leafscar.formats._json import Record, decode, outline, read_records, refuse_giant
+from leafscar.formats._json import Record, decode, fields_of, outline, read_records, refuse_giant
 from leafscar.formats._openhands_usage import FORMAT, Metrics
 from leafscar.formats._openhands_v0 import EventsV0, is_v0
 from leafscar.formats._openhands_v1 import EventsV1, is_v1
 from leafscar.formats._pieces import first_text, mappings
 from leafscar.formats._unknown import gaps
 from leafscar.formats._words import several
-from leafscar.formats.pi import Header
+from leafscar.formats.pi import Header, Problem
 from leafscar.formats.reading import Builder, Reading
 from leafscar.model import Assistant
-from leafscar.model.shapes import as_list, as_mapping
+from leafscar.model.shapes import as_list, as_mapping, as_text
 
-__all__ = ["FORMAT", "read_openhands", "sniff"]
+__all__ = ["FORMAT", "read_events", "read_openhands", "sniff"]
 
 _V1_KINDS = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "Condensation")
 _SNIFFED_EVENTS = 5
@@ -45,19 +45,39 @@ def _is_v0_event(event: Mapping[str, Any]) -> bool:
 def read_openhands(data: bytes) -> Reading:
     """Read a trajectory or a list of events; raises ``SessionRefused`` when it is neither."""
     refuse_giant(data, FORMAT)
+    timeline = Timeline()
+    return _read(timeline, _records(data, timeline.builder), Metrics())
+
+
+def read_events(
+    events: Iterable[Mapping[str, Any]], state: Mapping[str, Any], problems: Iterable[Problem] = ()
+) -> Reading:
+    """Read events as they are stored one a file, with the state that version 1 keeps beside them.
+
+    ``problems`` are those of whoever put them together. Raises ``SessionRefused`` when they are no events.
+    """
     timeline, metrics = Timeline(), Metrics()
-    records = _records(data, timeline.builder)
+    timeline.builder.problems.extend(problems)
+    for each in fields_of(fields_of(state.get("stats")).get("usage_to_metrics")).values():
+        metrics.learn(fields_of(each))
+    model = first_text(fields_of(fields_of(state.get("agent")).get("llm")).get("model"))
+    return _read(timeline, [_record(event) for event in events], metrics, model, as_text(state.get("id")) or "")
+
+
+def _read(
+    timeline: Timeline, records: Sequence[Record], metrics: Metrics, model: str | None = None, id_: str = ""
+) -> Reading:
     notes: list[str] = []
     if any(is_v0(record.fields) for record in records):
         events = EventsV0(timeline, metrics, [record.fields for record in records])
         events.read()
         notes += _recalls(events.recalls)
     elif any(is_v1(record.fields) for record in records):
-        EventsV1(timeline, metrics, records).read()
+        EventsV1(timeline, metrics, records, model).read()
     else:
         raise SessionRefused(FORMAT, "no events of OpenHands", hint="see `leafscar formats`")
     first = next((stamp for record in records if (stamp := first_text(record.fields.get("timestamp")))), None)
-    builder, header = timeline.builder, Header(version=3, timestamp=first)
+    builder, header = timeline.builder, Header(version=3, id=id_, timestamp=first)
     found = [*gaps(builder.entries, metrics.window), *notes, *_more(builder, metrics.prompts)]
     return builder.reading(FORMAT, header, unknown=found, window=metrics.window)
 

@@ -25,6 +25,7 @@ from leafscar.replay.verdict import compare, cost_ratio, not_helped, session_ver
 from leafscar.replay.window import Window
 from leafscar.session import Session, load
 from leafscar.session.foreign import is_recording, stored_sessions
+from leafscar.session.openhands_files import conversation_of, is_conversation
 
 __all__ = [
     "DEFAULT_POLICIES", "Options", "bill_error", "find_sessions", "replay_files", "replay_session", "setup_of",
@@ -56,14 +57,22 @@ def find_sessions(paths: Iterable[Path]) -> list[Path]:
     """Session files among the given files and, sorted, in the given folders, each once; folders without any stay.
 
     In a folder every ``.jsonl`` file counts, and of other files those that a reader recognises. A database stands for
-    its sessions.
+    its sessions, a folder of OpenHands' events for its conversation.
     """
     found: dict[Path, Path] = {}
     for path in paths:
-        inside = [each for each in sorted(path.rglob("*")) if _is_session(each)] if os.path.isdir(path) else []  # noqa: PTH112 - False where a path cannot be looked at
+        inside = _inside(path) if os.path.isdir(path) else []  # noqa: PTH112 - False where a path cannot be looked at
         for each in inside or [path]:
             found |= {Path(os.path.realpath(one)): one for one in _sessions_of(each)}
     return list(found.values())
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Sessions in a folder, by name; the files of a conversation stand for its folder."""
+    if is_conversation(folder):
+        return [folder]
+    found = ((each, conversation_of(each)) for each in sorted(folder.rglob("*")))
+    return list(dict.fromkeys(held or each for each, held in found if held or _is_session(each)))
 
 
 def _sessions_of(path: Path) -> list[Path]:
@@ -100,7 +109,7 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
 
 
 def _replay_path(path: Path, options: Options) -> SessionResult:
-    if os.path.isdir(path):  # noqa: PTH112 - as above
+    if os.path.isdir(path) and not is_conversation(path):  # noqa: PTH112 - as above
         raise SessionError(path, "holds no session file", hint="name a folder of sessions")
     return replay_session(load(path), options)
 

@@ -19,6 +19,7 @@ from leafscar.model.messages import Message
 from leafscar.session.foreign import ForeignEntries, read_foreign
 from leafscar.session.lines import Line, count_newlines, lines, opened
 from leafscar.session.opencode_database import read_database, split_address
+from leafscar.session.openhands_files import is_conversation, read_conversation
 from leafscar.session.tail import TailEntry, read_tail
 
 __all__ = ["Context", "Session", "load"]
@@ -241,14 +242,17 @@ def _usable(window: float | None) -> int | None:
 def load(path: str | os.PathLike[str]) -> Session:
     """Open a pi session file, version 1 to 3, headerless ones for reading only, or a recording of another tool.
 
-    One session of opencode's database is named ``opencode.db#ses_ID``. Raises :class:`SessionRefused` for what is no
-    session: missing, not a file, binary, empty, a version that is not read, nothing readable in it. A line over 128 MiB
-    is refused when it is reached, which may be later.
+    One session of opencode's database is named ``opencode.db#ses_ID``, a conversation of OpenHands by its folder.
+    Raises :class:`SessionRefused` for what is no session: missing, not a file, binary, empty, a version that is not
+    read, nothing readable in it. A line over 128 MiB is refused when it is reached, which may be later.
     """
     where = Path(path)
     if (address := split_address(where)) is not None:
         reading = read_database(*address)
         return Session(reading.header, file=_File(where, address[0].stat().st_size, None), reading=reading)
+    if is_conversation(where):
+        reading, size = read_conversation(where)
+        return Session(reading.header, file=_File(where, size, None), reading=reading)
     with opened(where) as fd:
         return _open(where, fd)
 
