@@ -56,7 +56,7 @@ def test_bills_without_a_price_are_told_in_units():
     free = session(was(cost=None), row(ratio=0.5, cost=None))
     assert said(free, free).startswith(
         "2 sessions were billed 2.00M input-token equivalents; the cache model misses that by 2.0 %. "
-        "balanced would have cost 0.96M input-token equivalents to 1.04M input-token equivalents (48 % to 52 % less)"
+        "balanced would have cost 0.96M to 1.04M input-token equivalents (48 % to 52 % less)"
     )
     assert said(free, session(was(), row(ratio=0.5))).startswith("1 of 2 sessions were billed $10.00;")
     unknown = session(was(cost=None, units=None), row(ratio=None), error=None)
@@ -70,6 +70,12 @@ def test_rows_without_the_recording_beside_them():
     told = said(session(row(ratio=0.5)), session(row(ratio=0.5)))
     assert told.startswith("What 2 sessions were billed is not known.")
     assert told.endswith("with no cut instead of 4; 2 cheaper")
+
+
+def test_what_stayed_as_it_was_is_said_so():
+    """Counts that did not change are not put against each other."""
+    told = said(*[session(was(breaks=0), row(ratio=0.5), cuts=0)] * 2)
+    assert told.endswith("with no cut, as it was, and no cache break, as it was; 2 cheaper")
 
 
 def test_other_runs():

@@ -38,7 +38,8 @@ def run_verdict(sessions: Sequence[SessionResult]) -> str:
     if not pairs:
         return f"{len(sessions)} sessions, no policy was compared"
     dollars = any(known(pair.bill(dollars=True)) for pair in pairs)
-    return f"{_billed(pairs, dollars=dollars)}. {_would(pairs, dollars=dollars)}, {_acts(pairs)}; {_each(pairs)}"
+    acts = _acts(pairs).removesuffix(",")
+    return f"{_billed(pairs, dollars=dollars)}. {_would(pairs, dollars=dollars)}, {acts}; {_each(pairs)}"
 
 
 def _pairs(sessions: Iterable[SessionResult]) -> list[_Pair]:
@@ -78,7 +79,8 @@ def _would(pairs: Sequence[_Pair], *, dollars: bool) -> str:
         return f"{name} would have cost the same within the model's error ({percent(margin)}){where}"
     low, high = ratio - margin, ratio + margin
     least, most = (1 - high, 1 - low) if ratio < 1 else (low - 1, high - 1)
-    amounts = f"{_amount(base * low, dollars=dollars)} to {_amount(base * high, dollars=dollars)}"
+    first = f"${base * low:,.2f}" if dollars else f"{base * low / 1e6:,.2f}M"
+    amounts = f"{first} to {_amount(base * high, dollars=dollars)}"
     word = "less" if ratio < 1 else "more"
     return f"{name} would have cost {amounts} ({percent(least)} to {percent(most)} {word}){where}"
 
@@ -88,12 +90,15 @@ def _amount(value: float, *, dollars: bool) -> str:
 
 
 def _acts(pairs: Sequence[_Pair]) -> str:
-    made, were = sum(len(pair.row.cuts) for pair in pairs), sum(pair.session.cuts for pair in pairs)
-    text = f"with {counted(made, 'cut')} instead of {were}"
+    text = f"with {_against(sum(len(pair.row.cuts) for pair in pairs), sum(p.session.cuts for p in pairs), 'cut')}"
     if any(pair.was is None for pair in pairs):
         return text
     broke = sum(pair.was.breaks for pair in pairs if pair.was)
-    return f"{text} and {counted(sum(pair.row.breaks for pair in pairs), 'cache break')} instead of {broke}"
+    return f"{text} and {_against(sum(pair.row.breaks for pair in pairs), broke, 'cache break')}"
+
+
+def _against(made: int, were: int, word: str) -> str:
+    return f"{counted(made, word)}, as it was," if made == were else f"{counted(made, word)} instead of {were}"
 
 
 def _each(pairs: Sequence[_Pair]) -> str:
