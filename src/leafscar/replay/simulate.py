@@ -13,6 +13,7 @@ from leafscar.engine import (
     Controller,
     CutSettings,
     Facts,
+    Outcome,
     Plan,
     Policy,
     Send,
@@ -29,7 +30,7 @@ from leafscar.replay.result import CutMark, Moment
 from leafscar.replay.sizes import Sizes
 from leafscar.replay.tariffs import Tariffs
 
-__all__ = ["Run", "Setup", "simulate"]
+__all__ = ["Asked", "Run", "Setup", "Simulation", "simulate", "uncut"]
 
 
 class Setup(Struct, frozen=True, kw_only=True):
@@ -67,21 +68,17 @@ def simulate(setup: Setup, policy: Policy, *, keep_recorded_cuts: bool = False) 
 
     ``keep_recorded_cuts`` leaves the recorded cuts where they were: the cache model over the session as it was.
     """
-    entries = setup.recording.path if keep_recorded_cuts else _uncut(setup.recording.path)
-    places = {id(entry): position for position, entry in enumerate(entries)}
-    simulation = _Simulation(setup, policy, entries)
-    for request in setup.recording.requests:
-        simulation.step(request, places[id(request.entry)])
-    return simulation.result()
+    entries = setup.recording.path if keep_recorded_cuts else uncut(setup.recording.path)
+    return Simulation(setup, policy, entries).play()
 
 
-def _uncut(path: Sequence[Entry]) -> list[Entry]:
+def uncut(path: Sequence[Entry]) -> list[Entry]:
     """The path without its cuts; one that nothing stands before is all there is of its history, and stays."""
     first = next((at for at, entry in enumerate(path) if entry.type == "message"), len(path))
     return [entry for at, entry in enumerate(path) if entry.type != "compaction" or at < first]
 
 
-class _Asked(Struct, kw_only=True):
+class Asked(Struct, kw_only=True):
     """The summaries that one request needed."""
 
     reason: str = ""
@@ -91,8 +88,11 @@ class _Asked(Struct, kw_only=True):
     bill: Bill = Bill()
 
 
-class _Simulation:
-    """The state of one run: the controller, the provider's cache, and the bill so far."""
+class Simulation:
+    """The state of one run: the controller, the provider's cache, and the bill so far.
+
+    What decides and what a block weighs can be another tool's rule: leafscar.replay.rival_run.
+    """
 
     def __init__(self, setup: Setup, policy: Policy, entries: Sequence[Entry]) -> None:
         self._setup = setup
@@ -119,12 +119,19 @@ class _Simulation:
         self._bill = Bill()
         self._notes: dict[str, None] = {}
 
+    def play(self) -> Run:
+        """Send every recorded request in order."""
+        places = {id(entry): position for position, entry in enumerate(self._entries)}
+        for request in self._setup.recording.requests:
+            self.step(request, places[id(request.entry)])
+        return self.result()
+
     def step(self, request: RecordedRequest, place: int) -> None:
         """Send one recorded request, whose response stands at ``place``, as the policy would have sent it."""
         self._path += self._entries[self._taken : place]
         self._taken = place
         self._switch(request)
-        asked = _Asked()
+        asked = Asked()
         plan = self._decide(request, asked)
         cold = self._cache.is_cold(request.at)
         use = self._send(plan, request.at)
@@ -144,12 +151,16 @@ class _Simulation:
             self._tariff = tariff
             self._cache.switch(tariff.cache)
 
-    def _decide(self, request: RecordedRequest, asked: _Asked) -> Plan:
+    def _decide(self, request: RecordedRequest, asked: Asked) -> Plan:
         try:
             outcome = self._controller.before_request(self._path, now=request.at)
         except ContextOverflow:
             self._notes["a request that could not have been sent is counted as if it had been"] = None
             return self._controller.plan()
+        return self._settle(outcome, asked)
+
+    def _settle(self, outcome: Outcome, asked: Asked) -> Plan:
+        """Answer what is asked until there is a plan; a cut joins the path."""
         while isinstance(outcome, Summarise):
             asked.before = asked.before or self._controller.view().estimate
             asked.reason = outcome.reason
@@ -158,7 +169,7 @@ class _Simulation:
             self._path.append(self._cut_entry(outcome.cut))
         return outcome.plan
 
-    def _summary(self, request: SummaryRequest, asked: _Asked) -> SummaryResponse:
+    def _summary(self, request: SummaryRequest, asked: Asked) -> SummaryResponse:
         """Answer with a text of the assumed length, and bill the call: nothing of it comes from the cache."""
         setup = self._setup
         read = setup.sizes.k * (utf16_length(request.system) + utf16_length(request.prompt)) / 4
@@ -178,9 +189,8 @@ class _Simulation:
         ledger = self._controller.ledger
         kept = plan.kept + 1 if self._moments else 0
         blocks = [] if kept else [Block("overhead", self._setup.overhead)]
-        for position in range(plan.kept, plan.length):
-            key = self._key(ledger.items[position], marker=position in plan.replacements)
-            blocks.append(Block(key, ledger.size(position)))
+        positions = range(plan.kept, plan.length)
+        blocks += [self._block(position, marker=position in plan.replacements) for position in positions]
         end = plan.length + 1
         system = next((at for at, item in enumerate(ledger.items) if not isinstance(item.message, System)), 0)
         marks = {1 + system, min(self._previous_end, end), end}
@@ -189,17 +199,22 @@ class _Simulation:
         self._previous_end = end
         return self._cache.send(kept, blocks, sorted(marks), at)
 
+    def _block(self, position: int, *, marker: bool) -> Block:
+        """One message as it goes out."""
+        ledger = self._controller.ledger
+        return Block(self._key(ledger.items[position], marker=marker), ledger.size(position))
+
     def _key(self, item: Item, *, marker: bool) -> Hashable:
         """Identity of a message's bytes. A cut repeats the system prompt, which is the same bytes all the same."""
         if isinstance(message := item.message, System):
             return stringify([as_dict(message).get("content") or "", message.sections, message.tools_added or None])
         return item.entry.id or f"cut-{len(self._cuts) + 1}", item.entry.line, marker
 
-    def _book(self, request: RecordedRequest, use: CacheUse, asked: _Asked, *, cause: str | None) -> None:
+    def _book(self, request: RecordedRequest, use: CacheUse, asked: Asked, *, cause: str | None) -> None:
         output = float((request.usage.output if request.usage else None) or 0)
         spent = bill(use, output, self._tariff.prices, self._tariff.cache) + asked.bill
         self._bill += spent
-        shed = [event for event in self._controller.take_events() if event.kind == "shed"]
+        shed, shed_tokens = self._moved()
         self._moments.append(
             Moment(
                 request=request.number,
@@ -213,13 +228,18 @@ class _Simulation:
                 cost=spent.cost,
                 units=spent.units,
                 inferred=True,
-                shed=sum(event.outputs for event in shed),
-                shed_tokens=sum(event.saved for event in shed),
+                shed=shed,
+                shed_tokens=shed_tokens,
                 cut=bool(asked.reason),
                 break_cause=cause,
                 missed=use.miss,
             )
         )
+
+    def _moved(self) -> tuple[int, float]:
+        """Outputs that this request newly replaced, and the tokens that went with them."""
+        shed = [event for event in self._controller.take_events() if event.kind == "shed"]
+        return sum(event.outputs for event in shed), sum(event.saved for event in shed)
 
 
 def _cause(use: CacheUse, *, cut: bool, cold: bool) -> str | None:
@@ -229,7 +249,7 @@ def _cause(use: CacheUse, *, cut: bool, cold: bool) -> str | None:
     return None if use.cause == "first" else use.cause
 
 
-def _mark(number: int, asked: _Asked, after: float) -> CutMark:
+def _mark(number: int, asked: Asked, after: float) -> CutMark:
     return CutMark(
         request=number,
         before=asked.before,
