@@ -8,6 +8,7 @@ from tests.replay.test_simulate import setup_of
 from leafscar.engine import Facts, parse_policy
 from leafscar.errors import PolicyError
 from leafscar.replay.cache import ANTHROPIC
+from leafscar.replay.choices import changed
 from leafscar.replay.rows import lines_of, modelled_row, policy_of, recorded_row, virtual_row
 from leafscar.replay.tariffs import Tariff
 
@@ -271,3 +272,50 @@ def test_no_window_no_requests_over_it():
     """Without a window nothing can be larger than it."""
     setup = setup_of(Story().user(text_of(500)).reply(), facts=Facts(window=None))
     assert virtual_row(setup, "none").over_window == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [
+        ("mask-last-n:5", {"threshold"}),
+        ("clear-tool-uses+breakpoint", {"threshold", "trigger"}),
+        ("langchain-clear", {"threshold", "trigger"}),
+        ("opencode-prune", {"threshold"}),
+        ("summarize-at:0.50", {"threshold", "cut"}),
+    ],
+)
+def test_a_rule_of_another_tool_is_a_row(name, drawn):
+    """Its row counts its moments as others do, and draws its own lines."""
+    row = virtual_row(setup_of(interactive(10)), name)
+    assert (row.policy, row.rule) == (name, name.split(":")[0].split("+")[0])
+    assert row.lines.keys() == drawn
+    assert row.moves == sum(moment.shed > 0 for moment in row.moments)
+    assert row.breaks == sum(moment.break_cause is not None for moment in row.moments)
+    assert row.shape_breaks == sum(moment.break_cause == "shape" for moment in row.moments)
+    assert bool(row.shape_breaks) == bool(row.notes) == (name == "mask-last-n:5")
+    assert row.lines.get("cut", 30_000) == 30_000
+
+
+def test_a_rule_without_a_window():
+    """Where control is off there is no threshold; a rule that waits for a size keeps that line."""
+    setup = setup_of(autonomous(5), facts=Facts(window=None))
+    assert virtual_row(setup, "summarize-at").lines == {}
+    assert virtual_row(setup, "clear-tool-uses").lines == {"trigger": 100_000}
+
+
+def test_what_a_rule_cannot_do_is_said():
+    """Cuts that the settings switch off, and thinking that a model binds, are named."""
+    off = virtual_row(setup_of(autonomous(10), facts=Facts(window=60_000, compaction_enabled=False)), "mask-last-n")
+    assert off.off == ["nothing was cut: compaction.enabled is false"]
+    setup = setup_of(autonomous(10), facts=Facts(window=60_000, bound_thinking=True))
+    notes = virtual_row(setup, "mask-last-n:3").notes
+    assert notes[-1].startswith("this model binds its thinking; ")
+    assert len(virtual_row(setup, "opencode-prune").notes) == 0
+
+
+def test_a_policy_with_numbers_of_its_own():
+    """A changed policy has its name, and is run and drawn by its numbers."""
+    policy = changed(parse_policy("balanced"), "mine", {"shed_fraction": 0.3, "goal_fraction": 0.2})
+    row = virtual_row(setup_of(interactive(10)), policy)
+    assert (row.policy, row.rule, row.lines["shed"], row.lines["goal"]) == ("mine", "", 18_000, 12_000)
+    assert row.moves + len(row.cuts) > 0

@@ -177,3 +177,30 @@ def test_no_difference_below_the_error_is_ever_told(cost, base, error, units):
 def test_what_would_not_help(changes, expected):
     """Each sentence is said in its own case only."""
     assert would_not_help(row(**changes)) == expected
+
+
+NEVER = "its trigger was never reached (peak 50,000 of 60,000 tokens)"
+NOTHING = "it found nothing to clear, and nothing had to be cut"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"moves": 3}, []),
+        ({"cuts": [MARK]}, []),
+        ({"lines": {"threshold": 83_000.0, "trigger": 60_000.0}}, [NEVER]),
+        ({"lines": {"threshold": 83_000.0, "trigger": 40_000.0}}, [NOTHING]),
+        ({"lines": {}}, [NOTHING]),
+        ({"off": ["nothing was cut: so it is"], "lines": {"threshold": 83_000.0}}, ["nothing was cut: so it is"]),
+    ],
+)  # fmt: skip
+def test_rules_of_other_tools_that_did_nothing(changes, expected):
+    """Why another tool's rule was idle: its own trigger, or nothing to do."""
+    found = would_not_help(row("mine", rule="clear-tool-uses", **changes))
+    assert [text.replace("\u00a0", " ") for text in found] == [f"mine: {each}" for each in expected]
+
+
+def test_a_policy_that_only_cuts_is_known_by_its_lines():
+    """A policy of one's own that never sheds is spoken of as compaction is, whatever its name."""
+    (found,) = would_not_help(row("mine", lines=CUT))
+    assert found.startswith("mine: its line was never crossed")

@@ -47,7 +47,7 @@ def test_marks_are_as_many_as_there_are_events(policy, requests):
 
 def test_every_line_has_a_label_and_a_dash_of_its_own():
     """Lines are told apart by words and patterns, not by colour alone."""
-    lines = {"threshold": 90e3, "shed": 80e3, "goal": 70e3, "gate": 85e3, "cut": 90e3}
+    lines = {"threshold": 90e3, "shed": 80e3, "goal": 70e3, "gate": 85e3, "cut": 90e3, "trigger": 60e3}
     text = draw(a_policy(moments=[a_moment(context=95_000.0)], lines=lines), window=100_000)
     drawn = re.findall(r'stroke-dasharray="([^"]+)"/>\n<text[^>]*>([^<]+)<', text)
     assert {name for _, name in drawn} == set(DASHES)

@@ -99,10 +99,14 @@ class PolicyResult(Struct, frozen=True, kw_only=True):
     """Largest context in tokens; None when the recording states none."""
     over_window: int
     """Requests larger than the window: no provider would have taken them."""
+    shape_breaks: int = 0
+    """Of ``breaks`` those with the cause ``shape``: the policy itself changed what was cached."""
     notes: list[str]
     """Sentences for this row: control was off and why, the loop breaker, …"""
     off: list[str] = []
     """Sentences: what of the policy the settings, or the model, did not let happen."""
+    rule: str = ""
+    """The other tool's rule that the row follows (``mask-last-n``, …); empty for policies of ours."""
 
 
 class Assumption(Struct, frozen=True, kw_only=True):

@@ -13,8 +13,11 @@ from leafscar.estimate import estimate_tokens
 from leafscar.model import as_usage
 from leafscar.model.shapes import as_mapping, as_number
 from leafscar.replay.bills import Bill, recorded_bill
+from leafscar.replay.choices import Choice, choice_of
 from leafscar.replay.recording import RecordedRequest, stated_cost
 from leafscar.replay.result import CutMark, Moment, PolicyResult
+from leafscar.replay.rival_run import Rival, simulate_rival
+from leafscar.replay.rivals import Rule, SummarizeAt, line_of, trigger_of
 from leafscar.replay.simulate import Run, Setup, simulate
 
 __all__ = ["NEVER_CUT", "RECORDED", "lines_of", "modelled_row", "policy_of", "recorded_row", "virtual_row"]
@@ -35,11 +38,36 @@ def policy_of(name: str) -> Policy:
     return parse_policy("none" if name == NEVER_CUT else name)
 
 
-def virtual_row(setup: Setup, name: str) -> PolicyResult:
+def virtual_row(setup: Setup, chosen: str | Choice) -> PolicyResult:
     """Run one policy; ratio and saving are filled in where the rows are compared."""
-    policy = policy_of(name)
+    name = chosen if isinstance(chosen, str) else chosen.name
+    policy = policy_of(name) if name == NEVER_CUT else choice_of(chosen) if isinstance(chosen, str) else chosen
+    if isinstance(policy, Rival):
+        return _rival_row(setup, policy)
     row = _row(name, simulate(setup, policy), lines_of(setup.facts, policy), setup.facts.window or 0)
     return structs.replace(row, off=list(_switched_off(setup.facts, policy)))
+
+
+def _rival_row(setup: Setup, rival: Rival) -> PolicyResult:
+    facts = setup.facts
+    row = _row(rival.name, simulate_rival(setup, rival), _rival_lines(facts, rival.rule), facts.window or 0)
+    off = [] if facts.compaction_enabled else ["nothing was cut: compaction.enabled is false"]
+    return structs.replace(row, rule=rival.tool, off=off, notes=[*row.notes, *_rival_notes(row, facts)])
+
+
+def _rival_notes(row: PolicyResult, facts: Facts) -> Iterable[str]:
+    if row.shape_breaks:
+        yield f"{row.shape_breaks:,} of {row.breaks:,} cache breaks come from its own changes (shape)"
+    if facts.bound_thinking and row.moves:
+        yield "this model binds its thinking; what its provider makes of changed outputs is not modelled"
+
+
+def _rival_lines(facts: Facts, rule: Rule) -> dict[str, float]:
+    lines, trigger = resolve_lines(facts, parse_policy("compaction")), trigger_of(rule)
+    drawn: dict[str, float] = {} if lines.off else {"threshold": lines.threshold}
+    if isinstance(rule, SummarizeAt) and not lines.off:
+        drawn["cut"] = line_of(rule, lines.window, lines.threshold)
+    return drawn if trigger is None else {**drawn, "trigger": trigger}
 
 
 def _switched_off(facts: Facts, policy: Policy) -> Iterable[str]:
@@ -111,6 +139,7 @@ def _row(name: str, run: Run, lines: dict[str, float], window: int) -> PolicyRes
         saving=None,
         hit_ratio=read / sent if sent else None,
         breaks=sum(moment.break_cause is not None for moment in moments),
+        shape_breaks=sum(moment.break_cause == "shape" for moment in moments),
         moves=sum(moment.shed > 0 for moment in moments),
         peak=max((moment.context for moment in moments if moment.context is not None), default=None),
         over_window=sum((moment.context or 0) > window for moment in moments) if window else 0,

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from leafscar.config import Settings
 from leafscar.errors import LeafscarError, SessionError
 from leafscar.estimate import estimate_tokens
+from leafscar.replay.choices import Choice
 from leafscar.replay.facts import cut_settings, facts_of, shed_settings, window_of
 from leafscar.replay.prices import Prices
 from leafscar.replay.recording import Recording, read_recording
@@ -44,7 +45,7 @@ _OTHER_SUFFIXES = (".json", ".md", ".traj", ".db")
 class Options(Struct, frozen=True, kw_only=True):
     """What a user asked for."""
 
-    policies: tuple[str, ...] = DEFAULT_POLICIES
+    policies: tuple[str | Choice, ...] = DEFAULT_POLICIES
     model: str | None = None
     """Model to take window and prices of, instead of the recorded one."""
     window: int | None = None

@@ -109,14 +109,23 @@ def not_helped(rows: Sequence[PolicyResult], window: int, error: float | None) -
 
 def idle_reason(row: PolicyResult, window: int) -> str | None:
     """Why a policy did nothing, or did not shed; None when it did or never would."""
+    if row.rule and not row.off:
+        return None if row.moves or row.cuts else _idle_rule(row)
     line = row.lines.get("shed", row.lines.get("threshold"))
     if line is None:
         return "it does nothing here: control is off" if row.policy != "none" else None
     if row.off:
         return "; ".join(row.off)
-    if row.policy.startswith("compaction"):
+    if "cut" in row.lines and "shed" not in row.lines:  # only cuts
         return None if row.cuts else _uncut(row, window)
     return None if row.moves else f"no output was shed, {_why_no_move(row, line)}"
+
+
+def _idle_rule(row: PolicyResult) -> str:
+    trigger, peak = row.lines.get("trigger"), row.peak or 0
+    if trigger is not None and peak <= trigger:
+        return f"its trigger was never reached (peak {peak:,.0f} of {trigger:,.0f} tokens)"
+    return "it found nothing to clear, and nothing had to be cut"
 
 
 def _uncut(row: PolicyResult, window: int) -> str:

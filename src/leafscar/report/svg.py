@@ -22,7 +22,8 @@ _DOTTED = 60  # requests up to which each one gets a dot
 _TITLED = 100  # moves up to which each one explains itself
 _LABEL = 12  # height of a line's label
 
-DASHES = {"window": "", "threshold": "7 3", "shed": "2 3", "goal": "1 4", "gate": "8 3 2 3", "cut": "4 2"}
+DASHES = {"window": "", "threshold": "7 3", "shed": "2 3", "goal": "1 4", "gate": "8 3 2 3", "cut": "4 2",
+          "trigger": "1 2"}  # fmt: skip
 """Dash pattern of each line by name; together with its label it tells lines apart without colour."""
 
 

@@ -111,10 +111,12 @@ def _sum_policy(parts: Sequence[PolicyResult], *, priced: bool) -> PolicyResult:
         saving=None,
         hit_ratio=_hit_ratio([moment for part in parts for moment in part.moments]),
         breaks=sum(part.breaks for part in parts),
+        shape_breaks=sum(part.shape_breaks for part in parts),
         moves=sum(part.moves for part in parts),
         peak=max((part.peak for part in parts if known(part.peak)), default=None),
         over_window=sum(part.over_window for part in parts),
         notes=[],
+        rule=parts[0].rule,
     )
 
 
