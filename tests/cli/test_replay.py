@@ -16,7 +16,7 @@ SESSION_KEYS = {
 }  # fmt: skip
 POLICY_KEYS = {
     "policy", "recorded", "moments", "cuts", "lines", "cost", "units", "ratio", "saving", "hit_ratio", "breaks",
-    "moves", "peak", "over_window", "notes", "off",
+    "moves", "peak", "over_window", "shape_breaks", "notes", "off", "rule",
 }  # fmt: skip
 MOMENT_KEYS = {
     "request", "entry_id", "at", "context", "output", "read", "written", "uncached", "cost", "units", "inferred",
@@ -277,3 +277,55 @@ def test_without_a_name_each_tool_gives_its_own(run, session, project):
     for tool in ("claude-code", "codex", "gemini-cli", "opencode", "pi"):
         assert tool in result.stderr
     assert "of 5 sessions were billed $" in result.stdout.splitlines()[0]
+
+
+def test_rules_of_other_tools(run, session):
+    """Rules of other tools are rows like others, in text and JSON, and their own breaks are counted."""
+    names = ("compaction", "mask-last-n:5", "mask-last-n:5+breakpoint", "opencode-prune")
+    result = run("replay", session, "--window", 60_000, *_policies(*names))
+    assert result.exit_code == 0
+    assert "mask-last-n:5: 40 of 40 cache breaks come from its own changes (shape)" in " ".join(result.stdout.split())
+    (found,) = json.loads(run("replay", session, "--window", 60_000, "--json", "-", *_policies(*names)).stdout)[
+        "sessions"
+    ]
+    rows = {row["policy"]: row for row in found["policies"]}
+    assert tuple(rows) == names
+    assert rows["mask-last-n:5"]["rule"] == rows["mask-last-n:5+breakpoint"]["rule"] == "mask-last-n"
+    assert rows["mask-last-n:5"]["shape_breaks"] == 40
+    assert rows["mask-last-n:5"]["cost"] > rows["mask-last-n:5+breakpoint"]["cost"]
+    assert rows["opencode-prune"]["cost"] == rows["compaction"]["cost"]
+    assert rows["compaction"]["rule"] == ""
+
+
+def test_policies_of_a_file_and_a_sweep(run, session, project):
+    """--policy-file adds its policies, and --sweep gives one row for each value."""
+    (project / "mine.json").write_text(json.dumps({"calm": {"base": "balanced", "shedFraction": 0.9}}))
+    result = run("replay", session, "--window", 60_000, "--json", "-", "--policy", "none", "--policy", "balanced",
+                 "--policy-file", "mine.json", "--sweep", "goalFraction=0.4,0.5", "--html", "page.html")  # fmt: skip
+    assert result.exit_code == 0
+    (found,) = json.loads(result.stdout)["sessions"]
+    names = [row["policy"] for row in found["policies"]]
+    assert names == [
+        "none", "balanced[goalFraction=0.4]", "balanced[goalFraction=0.5]",
+        "calm[goalFraction=0.4]", "calm[goalFraction=0.5]",
+    ]  # fmt: skip
+    assert [row["lines"]["goal"] for row in found["policies"][1:]] == [24_000, 30_000, 24_000, 30_000]
+    page = (project / "page.html").read_text()
+    assert all(name in page for name in names)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--policy-file", "none.json"),
+        ("--policy", "balanced", "--sweep", "shedFraction=2"),
+        ("--sweep", "shedFraction=0.5"),
+        ("--policy", "mask-last-n:x"),
+    ],
+)
+def test_wrong_choices(run, session, options):
+    """Exit 1 and one line, before anything is replayed."""
+    result = run("replay", session, *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("leafscar: ")
+    assert result.stderr.count("\n") == 1

@@ -18,8 +18,8 @@ from leafscar.cli.output import check_apart, check_output, is_page, is_result, w
 from leafscar.cli.show import say
 from leafscar.config import current_folder, read_settings
 from leafscar.errors import LeafscarError
-from leafscar.replay import DEFAULT_POLICIES, Options, ReplayResult, find_sessions, replay_files
-from leafscar.replay.rows import policy_of
+from leafscar.replay import Options, ReplayResult, find_sessions, replay_files
+from leafscar.replay.selection import chosen_rows
 from leafscar.report import render_html, render_text
 from leafscar.session.discover import find_recordings
 
@@ -32,6 +32,8 @@ _NEWEST = 20
 @click.command("replay")
 @click.argument("paths", nargs=-1, metavar="[FILE-OR-FOLDER]...", type=click.Path(path_type=Path))
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy to compare; may be repeated.")
+@click.option("--policy-file", type=click.Path(path_type=Path), metavar="FILE", help="Policies of your own, as JSON.")
+@click.option("--sweep", "sweeps", multiple=True, metavar="KEY=V1,V2", help="One row for each value; may be repeated.")
 @click.option("--model", metavar="NAME", help="Take window and prices of this model instead of the recorded one.")
 @window_option
 @click.option("--json", "json_out", metavar="OUT", help="Write everything as JSON to OUT, or to - (standard output).")
@@ -40,6 +42,8 @@ _NEWEST = 20
 def replay_command(
     paths: tuple[Path, ...],
     policies: tuple[str, ...],
+    policy_file: Path | None,
+    sweeps: tuple[str, ...],
     model: str | None,
     window: int | None,
     json_out: str | None,
@@ -50,17 +54,17 @@ def replay_command(
 
     Without a name: the newest 20 recordings that Claude Code, Codex, pi, Gemini CLI and opencode keep on this
     machine. Nothing leaves the machine. Policies: none, none:never-cut, compaction, compaction:FRACTION, classic,
-    source, balanced, fewest-cuts, thrifty.
+    source, balanced, fewest-cuts, thrifty. Rules of other tools, with +breakpoint or without: mask-last-n:NEWEST,
+    clear-tool-uses, langchain-clear, opencode-prune, summarize-at:FRACTION.
     """
-    for name in policies:
-        policy_of(name)
+    chosen = chosen_rows(policies, policy_file, sweeps)
     json_file = None if json_out in (None, "-") else Path(json_out)
     _check_outputs(json_file, html_out)
     settings = read_settings(cwd or current_folder())
     for problem in settings.problems:
         say(problem, err=True)
     options = Options(
-        policies=tuple(dict.fromkeys(policies)) or DEFAULT_POLICIES,
+        policies=chosen,
         model=model,
         window=window,
         settings=settings,
