@@ -6,7 +6,8 @@ from tests.replay.sessions import Story, text_of
 from leafscar.engine import Controller, Facts, ShedSettings
 from leafscar.engine.sizers import chars_sizer
 from leafscar.model import as_entry
-from leafscar.replay.clearing import LANGCHAIN_PER_MESSAGE, Clearing, placeholder
+from leafscar.replay.clearing import Clearing, placeholder
+from leafscar.replay.langchain import approximate_tokens
 from leafscar.replay.rivals import ClearToolUses, LangChainClear, MaskLastN, OpencodePrune, SummarizeAt
 
 PARTS = {"provider": "anthropic", "model": "claude-sonnet-4-5", "api": "anthropic-messages", "stopReason": "toolUse"}
@@ -144,14 +145,14 @@ def test_anthropic_counts_what_is_sent():
 
 
 def test_langchain_counts_messages():
-    """Its approximate counter takes characters / 4 and 3 for each message, and no system prompt."""
+    """Its trigger is the size of the messages by its own counter, without the system prompt."""
     story = story_of(text_of(400), text_of(400), prompt="x" * 40)
     story.entries.insert(0, {"type": "message", "id": "s", "message": {"role": "system", "content": "y" * 4_000}})
     context = Context(story, LangChainClear(trigger=10**6))
     context.follow()
-    system, *rest = context.sizes()
-    size = sum(rest) + LANGCHAIN_PER_MESSAGE * len(rest)
-    assert system >= 1_000
+    assert context.sizes()[0] >= 1_000
+    size = sum(approximate_tokens(item.message) for item in context.controller.items[1:])
+    assert 850 < size < 1_000
     assert Context(story, LangChainClear(trigger=size, keep=1)).follow().moved == 0
     assert Context(story, LangChainClear(trigger=size - 1, keep=1)).follow().moved == 1
 

@@ -10,10 +10,10 @@ from msgspec import Struct, structs
 from leafscar.compaction import Item
 from leafscar.engine.ledger import Ledger
 from leafscar.engine.sizers import Sizer, chars_sizer
-from leafscar.estimate import estimate_tokens
-from leafscar.model import Assistant, Entry, Message, System, Text, ToolCall, ToolResult, User
+from leafscar.model import Assistant, Entry, Message, Text, ToolCall, ToolResult, User
 from leafscar.model.jsjson import utf16_length
 from leafscar.model.messages import parts_of, text_of, tool_calls
+from leafscar.replay.langchain import approximate_tokens
 from leafscar.replay.rivals import (
     FRESH,
     ClearToolUses,
@@ -27,10 +27,7 @@ from leafscar.replay.rivals import (
     advance,
 )
 
-__all__ = ["LANGCHAIN_PER_MESSAGE", "Clearing", "placeholder"]
-
-LANGCHAIN_PER_MESSAGE = 3
-"""Tokens that LangChain's approximate counter adds to the characters / 4 of each message."""
+__all__ = ["Clearing", "placeholder"]
 
 _Key: TypeAlias = tuple[str, str]
 
@@ -155,8 +152,8 @@ class Clearing:
 
     def _add(self, position: int, item: Item) -> None:
         message = item.message
-        if not isinstance(message, System):
-            self._approximate += estimate_tokens(message) + LANGCHAIN_PER_MESSAGE
+        if isinstance(self._rule, LangChainClear):
+            self._approximate += approximate_tokens(message)
         match message:
             case User():
                 self._prompts.append(len(self._results))
@@ -188,7 +185,8 @@ class Clearing:
             case OpencodePrune():
                 return (utf16_length(text_of(message.content)) + 2) // 4
             case LangChainClear():
-                return estimate_tokens(message) - estimate_tokens(after) + self._input_tokens(entry, call, chars_sizer)
+                own = approximate_tokens(message) - approximate_tokens(after)
+                return own + self._input_tokens(entry, call, chars_sizer)
             case ClearToolUses():
                 own = self._sizer(entry, message) - self._sizer(entry, after)
                 return own + self._input_tokens(entry, call, self._sizer)
