@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct, structs
 
 from leafscar.compaction import Item
-from leafscar.engine import Plan, ShedSettings, parse_policy
+from leafscar.engine import Event, Plan, ShedSettings, parse_policy
 from leafscar.model import CompactionSummary, Entry
 from leafscar.replay.cache import Block
 from leafscar.replay.clearing import Clearing
@@ -96,8 +96,8 @@ class _RivalRun(Simulation):
         version = self._clearing.version(position)
         return Block((key, version) if version else key, self._clearing.size(position))
 
-    def _moved(self) -> tuple[int, float]:
-        self._controller.take_events()
+    def _moved(self, events: Sequence[Event]) -> tuple[int, float]:
+        del events  # the controller tells of cuts alone
         return self._move
 
 

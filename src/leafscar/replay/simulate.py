@@ -12,6 +12,7 @@ from leafscar.engine import (
     CacheFacts,
     Controller,
     CutSettings,
+    Event,
     Facts,
     Outcome,
     Plan,
@@ -214,7 +215,7 @@ class Simulation:
         output = float((request.usage.output if request.usage else None) or 0)
         spent = bill(use, output, self._tariff.prices, self._tariff.cache) + asked.bill
         self._bill += spent
-        shed, shed_tokens = self._moved()
+        shed, shed_tokens = self._moved(self._controller.take_events())
         self._moments.append(
             Moment(
                 request=request.number,
@@ -236,9 +237,9 @@ class Simulation:
             )
         )
 
-    def _moved(self) -> tuple[int, float]:
+    def _moved(self, events: Sequence[Event]) -> tuple[int, float]:
         """Outputs that this request newly replaced, and the tokens that went with them."""
-        shed = [event for event in self._controller.take_events() if event.kind == "shed"]
+        shed = [event for event in events if event.kind == "shed"]
         return sum(event.outputs for event in shed), sum(event.saved for event in shed)
 
 
