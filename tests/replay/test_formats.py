@@ -1,9 +1,11 @@
 """Recordings of every tool replay, or say in one line why not."""
 
+import json
 import math
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from leafscar.replay import Options, find_sessions, replay_files, replay_session
@@ -37,6 +39,18 @@ def test_every_fixture_replays():
     assert len(result.sessions) + len(result.skipped) == len(paths)
     assert len(result.sessions) >= 10
     check(result)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for path in FIXTURES.rglob("*") if path.is_file()), ids=lambda path: path.name
+)
+def test_every_file_of_the_fixtures_replays_or_says_why(path):
+    """One of them alone gives a result or a fault of one line, never another exception."""
+    result = replay_files([path], Options(window=60_000), "0")
+    check(result)
+    assert not any("leafscar itself failed" in line for line in result.skipped)
+    assert len(result.sessions) + len(result.skipped) == 1
+    json.dumps(msgspec.to_builtins(result), allow_nan=False)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"no recordings in {SHARED}")

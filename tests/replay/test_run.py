@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -9,7 +12,8 @@ from tests.session.opencode import database
 
 from leafscar.config import CompactionSection, NeverPrune, OwnSection, PruningSection, Settings
 from leafscar.errors import SessionError, WindowUnknown
-from leafscar.replay import DEFAULT_POLICIES, Options, find_sessions, replay_files, replay_session
+from leafscar.replay import DEFAULT_POLICIES, Options, ReplayResult, find_sessions, replay_files, replay_session, run
+from leafscar.report import render_html
 from leafscar.session import load
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.jsonl"))
@@ -407,3 +411,49 @@ def test_an_unknown_window_names_the_file(tmp_path):
     path = autonomous(3, model="llama", provider="ollama").write(tmp_path / "s.jsonl")
     (skipped,) = replay_files([path], Options(), "1").skipped
     assert skipped == f"{path}: nothing states the context window of llama; pass --window TOKENS"
+
+
+def test_a_fault_of_ours_costs_one_file_only(tmp_path, monkeypatch):
+    """Whatever breaks over one file is told in one line without its words, and the other files are replayed."""
+    good = Story().user("hello").reply().write(tmp_path / "good.jsonl")
+    bad = Story().user("a secret").reply().write(tmp_path / "bad.jsonl")
+
+    def failing(session, options):
+        if session.path == bad:
+            raise KeyError("a secret\nof the session")
+        return replay_session(session, options)
+
+    monkeypatch.setattr(run, "replay_session", failing)
+    result = replay_files([bad, good], Options(window=60_000), "1")
+    assert [session.path for session in result.sessions] == [str(good)]
+    (line,) = result.skipped
+    assert line.startswith(f"{bad}: leafscar itself failed (KeyError in failing, test_run.py line ")
+    assert line.endswith("); please report this line")
+    assert "secret" not in line
+
+
+def test_links_and_pipes_in_a_folder_are_passed_over(tmp_path):
+    """A link to itself and a pipe without a writer are no files; a link that is named is told as one."""
+    good = Story().user("hello").reply().write(tmp_path / "good.jsonl")
+    loop = tmp_path / "loop.jsonl"
+    loop.symlink_to(loop)
+    os.mkfifo(tmp_path / "pipe.json")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert find_sessions([tmp_path]) == [good]
+    (line,) = replay_files(find_sessions([loop]), Options(window=60_000), "1").skipped
+    assert line.startswith(f"{loop}: ")
+
+
+@pytest.mark.parametrize("part", ["input", "output", "cacheRead", "cacheWrite", "cacheWrite1h", "totalTokens", "cost"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1, -1e308, 1e308, 10**300, 10**400, "many"])
+def test_every_number_of_a_result_is_finite(tmp_path, part, number):
+    """Whatever a session reports, all rows can be written as JSON, and the page is made."""
+    story = autonomous(50)
+    usage = story.entries[41]["message"]["usage"]
+    usage[part] = {"total": number} if part == "cost" else number
+    story.cut(story.entries[-3]["id"], tokensBefore=number, usage=dict(usage)).user().reply()
+    result = replay_session(story.open(tmp_path), Options(policies=("none", "balanced", "compaction"), window=60_000))
+    text = json.dumps(msgspec.to_builtins(result), allow_nan=False)
+    assert json.loads(text)["policies"]
+    whole = ReplayResult(verdict="", sessions=[result], skipped=[], version="1")
+    assert not re.search(r"(?<![a-z])(nan|inf)(?![a-z])", render_html(whole, command="leafscar").lower())

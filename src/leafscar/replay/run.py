@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
+from traceback import extract_tb
 
 from msgspec import Struct, structs
 
@@ -60,11 +61,11 @@ def find_sessions(paths: Iterable[Path]) -> list[Path]:
     In a folder every ``.jsonl`` file counts, and of other files those that a reader recognises. A database stands for
     its sessions, a folder of OpenHands' events for its conversation.
     """
-    found: dict[Path, Path] = {}
+    found: dict[str, Path] = {}
     for path in paths:
         inside = _inside(path) if os.path.isdir(path) else []  # noqa: PTH112 - False where a path cannot be looked at
         for each in inside or [path]:
-            found |= {Path(os.path.realpath(one)): one for one in _sessions_of(each)}
+            found |= {os.path.realpath(one): one for one in _sessions_of(each)}
     return list(found.values())
 
 
@@ -86,9 +87,9 @@ def _sessions_of(path: Path) -> list[Path]:
 
 
 def _is_session(path: Path) -> bool:
-    if path.suffix == ".jsonl":
-        return os.path.isfile(path)  # noqa: PTH113 - as above
-    return path.suffix in _OTHER_SUFFIXES and is_recording(path)
+    if not os.path.isfile(path):  # noqa: PTH113 - as above; opening a pipe would wait for its writer
+        return False
+    return path.suffix == ".jsonl" or (path.suffix in _OTHER_SUFFIXES and is_recording(path))
 
 
 def replay_files(paths: Sequence[Path], options: Options, version: str) -> ReplayResult:
@@ -100,6 +101,8 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
             sessions.append(_replay_path(path, options))
         except LeafscarError as fault:
             skipped.append(str(fault) if isinstance(fault, SessionError) else f"{path}: {fault}")
+        except Exception as fault:  # noqa: BLE001 - a fault of ours must not cost the other files; it is told
+            skipped.append(_unexpected(path, fault))
     return ReplayResult(
         verdict=run_verdict(sessions),
         not_helped=run_not_helped(sessions),
@@ -107,6 +110,13 @@ def replay_files(paths: Sequence[Path], options: Options, version: str) -> Repla
         skipped=skipped,
         version=version,
     )
+
+
+def _unexpected(path: Path, fault: Exception) -> str:
+    """Say where leafscar failed; not the fault's own words, which may hold text of the session."""
+    where = extract_tb(fault.__traceback__)[-1]
+    place = f"{type(fault).__name__} in {where.name}, {Path(where.filename).name} line {where.lineno}"
+    return f"{path}: leafscar itself failed ({place}); please report this line"
 
 
 def _replay_path(path: Path, options: Options) -> SessionResult:
