@@ -4,7 +4,7 @@ import pytest
 from tests.replay.sessions import START, Story
 
 from leafscar.errors import BadReference
-from leafscar.replay.recording import read_recording, stated_cost
+from leafscar.replay.recording import read_recording
 
 
 def recording_of(story):
@@ -141,15 +141,6 @@ def test_a_branch_without_requests_has_the_model_that_it_was_set_to():
     assert (recording.provider, recording.model, recording.api) == ("anthropic", "claude-opus-4-5", None)
 
 
-@pytest.mark.parametrize(
-    ("usage", "dollars"),
-    [(None, None), ({}, None), ({"cost": 3}, None), ({"cost": {"total": True}}, None), ({"cost": {"total": 0.5}}, 0.5)],
-)
-def test_dollars_are_read_from_anything(usage, dollars):
-    """Only a number in its place is a cost."""
-    assert stated_cost(usage) == dollars
-
-
 def test_one_entry_elsewhere_is_singular():
     """The note agrees in number."""
     story = Story().user("start").reply().user("not this way")
@@ -165,3 +156,32 @@ def test_cuts_are_places_on_the_path():
     recording = recording_of(story)
     assert [recording.path[at].type for at in recording.cuts] == ["compaction"]
     assert recording_of(Story().user("start")).model is None
+
+
+def test_impossible_numbers_are_unknown_and_said():
+    """Counts and dollars that cannot be are unknown wherever they are read, and a note counts their requests."""
+    story = Story().user("start").reply(usage={"input": -5, "output": 4, "cost": {"total": 0.5}})
+    story.user().reply(usage={"input": 9, "output": 1e308}).user().reply(usage={"input": 9, "output": 1})
+    story.user().reply(usage={"input": 9, "output": 1, "cost": {"total": -1}})
+    recording = recording_of(story)
+    assert [request.prompt for request in recording.requests] == [None, 9, 9, 9]
+    assert [request.usage.output for request in recording.requests] == [4, None, 1, 1]
+    assert [request.stated_cost for request in recording.requests] == [0.5, None, None, None]
+    assert recording.notes == [
+        "3 requests report numbers that cannot be (negative, not finite or giant); they count as unknown"
+    ]
+    alone = recording_of(Story().user("start").reply(usage={"input": 10**400, "output": 4}))
+    assert alone.notes == [
+        "1 request reports numbers that cannot be (negative, not finite or giant); they count as unknown"
+    ]
+
+
+@pytest.mark.parametrize("stamp", [-1e20, -1.0, 0, 253_402_300_799_001, 9e15, 1e20, 10**400])
+def test_a_moment_outside_the_calendar_is_unknown(stamp):
+    """A message's time before 1973 or after the year 9999 gives way to its entry's, which may be wrong too."""
+    story = Story().user("start").reply()
+    message, own = story.entries[1]["message"], recording_of(story).started
+    message["timestamp"] = stamp
+    assert recording_of(story).started == pytest.approx(own)
+    story.entries[1]["timestamp"] = "0001-01-01T00:00:00Z"
+    assert recording_of(story).started is None

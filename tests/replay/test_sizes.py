@@ -162,3 +162,12 @@ def test_a_long_run_stays_exact():
     """Hundreds of requests later the sum is still the reading."""
     story = autonomous(150, k=1.21)
     assert never_cut(story) == pytest.approx(story.prompts)
+
+
+@pytest.mark.parametrize(("step", "k"), [(0, 0.25), (-40, 0.25), (40, 4.0)])
+def test_short_messages_give_no_extreme_density(step, k):
+    """Readings that hardly move explain a few words at any k; what is taken divides, and stays in its bounds."""
+    story = Story().user("x")
+    for number in range(4):
+        story.reply("y", usage={"input": 2_000 + step * number, "output": 1})
+    assert sizes_of(story).k == k

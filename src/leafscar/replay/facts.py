@@ -9,10 +9,10 @@ from leafscar.compaction import OWN, Texts
 from leafscar.config import Settings, explicit_keep_recent_tokens, explicit_reserve_tokens, reserve_tokens
 from leafscar.engine import CutSettings, Facts, ShedSettings
 from leafscar.model.facts import binds_thinking
-from leafscar.model.shapes import as_number
 from leafscar.pruning import Never
 from leafscar.replay.prices import Prices
 from leafscar.replay.recording import Recording
+from leafscar.replay.reported import likely_number
 from leafscar.replay.window import CLAUDE_CODE_RESERVE, DEFAULT_RESERVE, RecordedCut, Window, resolve_window
 from leafscar.session import Session
 from leafscar.session.recall import renew
@@ -25,10 +25,11 @@ def window_of(recording: Recording, *, flag: int | None, model: str | None, pric
 
     What was recorded says nothing about another ``model``. Raises :class:`WindowUnknown`.
     """
+    recorded = recording.session.recorded_window
     readings = [request.prompt for request in recording.requests if request.prompt is not None]
     return resolve_window(
         flag=flag,
-        recorded=None if model else recording.session.recorded_window,
+        recorded=None if model or likely_number(recorded) is None else recorded,
         cuts=() if model else _recorded_cuts(recording),
         prices=prices,
         readings=() if model else readings,
@@ -39,7 +40,7 @@ def window_of(recording: Recording, *, flag: int | None, model: str | None, pric
 def _recorded_cuts(recording: Recording) -> list[RecordedCut]:
     entries = [recording.path[at] for at in recording.cuts]
     reserve = CLAUDE_CODE_RESERVE if recording.session.format == "claude_code" else DEFAULT_RESERVE
-    sizes = [as_number(entry.get("tokensBefore")) for entry in entries]
+    sizes = [likely_number(entry.get("tokensBefore")) for entry in entries]
     return [
         RecordedCut(tokens_before=size, manual=entry.get("trigger") == "manual", reserve=reserve)
         for entry, size in zip(entries, sizes, strict=True)

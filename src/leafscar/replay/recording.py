@@ -8,13 +8,10 @@ from msgspec import Struct
 
 from leafscar.compaction import project_context
 from leafscar.model import Assistant, Entry, Usage
-from leafscar.model.shapes import as_mapping, as_number
+from leafscar.replay.reported import has_impossible_cost, likely_moment, likely_usage, stated_cost
 from leafscar.session import Session
 
-__all__ = ["RecordedRequest", "Recording", "read_recording", "stated_cost"]
-
-_PLAUSIBLE_MS = 1e11
-"""Message timestamps below it are no milliseconds since 1970 (old recordings number their messages)."""
+__all__ = ["RecordedRequest", "Recording", "read_recording"]
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True):
@@ -29,7 +26,7 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     at: float | None
     """Seconds since the recording ``started``; None when the recording does not say."""
     usage: Usage | None
-    """As reported; None when nothing was."""
+    """As reported, impossible counts unknown; None when nothing was."""
     stated_cost: float | None
     """Dollars as the host wrote them down."""
 
@@ -87,12 +84,6 @@ def read_recording(session: Session, leaf: str | None = None) -> Recording:
     )
 
 
-def stated_cost(usage: object) -> float | None:
-    """Dollars that the host wrote into a usage object of a session; None when it wrote none."""
-    cost = as_mapping((as_mapping(usage) or {}).get("cost")) or {}
-    return as_number(cost.get("total"))
-
-
 def _answers(path: Sequence[Entry]) -> Iterable[tuple[int, Assistant, float | None]]:
     """Position, response and time (seconds since 1970) of every request."""
     for position, entry in enumerate(path):
@@ -111,8 +102,8 @@ def _request(
         entry=entry,
         message=message,
         at=None if moment is None or started is None else max(0.0, moment - started),
-        usage=message.usage,
-        stated_cost=stated_cost((entry.message_data or {}).get("usage")),
+        usage=likely_usage(message.usage),
+        stated_cost=stated_cost(_usage_data(entry)),
     )
 
 
@@ -128,14 +119,17 @@ def _model(path: Sequence[Entry], requests: Sequence[RecordedRequest]) -> tuple[
 def _was_answered(message: Assistant) -> bool:
     """Whether a provider took the request: a failed one without usage was neither billed nor measured."""
     failed = message.stop_reason in ("error", "aborted")
-    return not failed or (message.usage is not None and message.usage.prompt > 0)
+    usage = likely_usage(message.usage)
+    return not failed or (usage is not None and usage.prompt > 0)
+
+
+def _usage_data(entry: Entry) -> object:
+    return (entry.message_data or {}).get("usage")
 
 
 def _seconds(entry: Entry, message: Assistant) -> float | None:
-    if message.timestamp > _PLAUSIBLE_MS:
-        return message.timestamp / 1000
-    stamp = entry.timestamp_ms
-    return None if stamp is None else stamp / 1000
+    moment = likely_moment(message.timestamp)
+    return likely_moment(entry.timestamp_ms) if moment is None else moment
 
 
 def _notes(session: Session, path: Sequence[Entry], requests: Sequence[RecordedRequest]) -> Iterable[str]:
@@ -145,6 +139,14 @@ def _notes(session: Session, path: Sequence[Entry], requests: Sequence[RecordedR
     if failed:
         what = "request without usage is" if failed == 1 else "requests without usage are"
         yield f"{failed} failed or aborted {what} left out"
+    impossible = sum(_is_impossible(request) for request in requests)
+    if impossible:
+        what = "request reports" if impossible == 1 else "requests report"
+        yield f"{impossible} {what} numbers that cannot be (negative, not finite or giant); they count as unknown"
     elsewhere = len(session.entries) - len(path)
     if elsewhere:
         yield f"{elsewhere} {'entry' if elsewhere == 1 else 'entries'} on other branches left out"
+
+
+def _is_impossible(request: RecordedRequest) -> bool:
+    return request.usage is not request.message.usage or has_impossible_cost(_usage_data(request.entry))

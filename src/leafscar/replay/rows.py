@@ -11,10 +11,11 @@ from msgspec import structs
 from leafscar.engine import Facts, Policy, parse_policy, resolve_lines
 from leafscar.estimate import estimate_tokens
 from leafscar.model import as_usage
-from leafscar.model.shapes import as_mapping, as_number
+from leafscar.model.shapes import as_mapping
 from leafscar.replay.bills import Bill, recorded_bill
 from leafscar.replay.choices import Choice, choice_of
-from leafscar.replay.recording import RecordedRequest, stated_cost
+from leafscar.replay.recording import RecordedRequest
+from leafscar.replay.reported import likely_number, likely_usage, stated_cost
 from leafscar.replay.result import CutMark, Moment, PolicyResult
 from leafscar.replay.rival_run import Rival, simulate_rival
 from leafscar.replay.rivals import Rule, SummarizeAt, line_of, trigger_of
@@ -204,7 +205,7 @@ def _recorded_cuts(setup: Setup, summaries: Sequence[_Summary]) -> Iterable[CutM
         entry = recording.path[at]
         after = recording.requests[number - 1] if number <= len(recording.requests) else None
         size = estimate_tokens(entry.message) * setup.sizes.k if entry.message else 0
-        before = as_number(entry.get("tokensBefore"))
+        before = likely_number(entry.get("tokensBefore"))
         yield CutMark(
             request=number,
             before=before or 0,
@@ -225,7 +226,7 @@ def _recorded_summaries(setup: Setup) -> list[_Summary]:
 
 def _recorded_summary(setup: Setup, at: int, number: int) -> tuple[Bill, bool]:
     fields = as_mapping(setup.recording.path[at].get("usage"))
-    usage = as_usage(fields)
+    usage = likely_usage(as_usage(fields))
     if fields is None or usage is None:
         return Bill(), False
     tariff = setup.tariffs.of(setup.recording.requests[number - 2].message) if number > 1 else setup.tariffs.main

@@ -58,7 +58,7 @@ def measure_sizes(recording: Recording) -> Sizes:
     spans = _spans(recording, readings)
     plain = [span for span in spans if span.is_plausible]
     own = sum(span.own for span in plain)
-    k = sum(span.grown for span in plain) / own if own else 1.0
+    k = _bounded(sum(span.grown for span in plain) / own) if own else 1.0
     first, tokens = readings[0], readings[0].reading or 0
     before = project_context(recording.path[: first.position]).items
     weight = sum(estimate_tokens(item.message) for item in before)
