@@ -269,3 +269,15 @@ def test_no_request_no_run():
     """Without requests the run is empty."""
     run = simulate(setup_of(Story().user("hello")), policy_of(DEFAULT_POLICY))
     assert (run.moments, run.cuts, run.bill) == ([], [], Bill())
+
+
+@pytest.mark.parametrize("content", ["cleared", [{"type": "text", "text": "cleared"}]])
+def test_an_edited_message_has_other_bytes(content):
+    """What the host replaced in the context is no longer in the cache, nor is what stands behind it."""
+    story = Story().user("start").calls(6)
+    story.add("context_edit", targetId=story.entries[4]["id"], replacement={"content": content})
+    story.calls(2).reply()
+    moments = simulate(setup_of(story), parse_policy("none")).moments
+    before, after = moments[5], moments[6]
+    assert after.break_cause == "shape"
+    assert after.read < 3_000 + 2 * 1_600 < before.read

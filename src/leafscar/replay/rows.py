@@ -93,7 +93,10 @@ def modelled_row(setup: Setup) -> PolicyResult:
 def recorded_row(setup: Setup) -> PolicyResult:
     """The recording's own numbers; the calls that wrote its summaries are not in them unless it holds their usage."""
     summaries = _recorded_summaries(setup)
-    booked = [_recorded_moment(setup, request, summaries) for request in setup.recording.requests]
+    before: dict[int, list[Bill]] = {}
+    for number, spent, _ in summaries:
+        before.setdefault(number, []).append(spent)
+    booked = [_recorded_moment(setup, each, before.get(each.number, ())) for each in setup.recording.requests]
     last = len(setup.recording.requests)
     trailing = [spent for number, spent, _ in summaries if number > last]
     run = Run(
@@ -148,10 +151,9 @@ def _row(name: str, run: Run, lines: dict[str, float], window: int) -> PolicyRes
     )
 
 
-def _recorded_moment(setup: Setup, request: RecordedRequest, summaries: Sequence[_Summary]) -> tuple[Moment, Bill]:
+def _recorded_moment(setup: Setup, request: RecordedRequest, before: Sequence[Bill]) -> tuple[Moment, Bill]:
     spent = _recorded_request(setup, request)
     told = not spent.unknown & {"input", "cache_read", "cache_write"}
-    before = [each for number, each, _ in summaries if number == request.number]
     missed, cause = _recorded_miss(setup, request, cut=bool(before)) if told else (0.0, None)
     total = sum(before, spent)
     moment = Moment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from leafscar.compaction import Item, SummaryRequest, SummaryResponse
 from leafscar.engine import (
@@ -209,7 +209,8 @@ class Simulation:
         """Identity of a message's bytes. A cut repeats the system prompt, which is the same bytes all the same."""
         if isinstance(message := item.message, System):
             return stringify([as_dict(message).get("content") or "", message.sections, message.tools_added or None])
-        return item.entry.id or f"cut-{len(self._cuts) + 1}", item.entry.line, marker
+        edit = None if item.edit is UNSET else hash(stringify(item.edit))
+        return item.entry.id or f"cut-{len(self._cuts) + 1}", item.entry.line, marker, edit
 
     def _book(self, request: RecordedRequest, use: CacheUse, asked: Asked, *, cause: str | None) -> None:
         output = float((request.usage.output if request.usage else None) or 0)
