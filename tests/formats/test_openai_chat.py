@@ -5,6 +5,7 @@ from tests.formats.documents import fixture, fixtures, kinds, raw, rows
 from tests.formats.jsonl import RECORDED, branch, calls, check, context, messages, tokens
 
 from leafscar.errors import SessionRefused
+from leafscar.formats._wire_chat import Conversation
 from leafscar.formats._wire_log import log_format
 from leafscar.formats.openai_chat import FORMAT, read_openai_chat, sniff
 
@@ -330,3 +331,27 @@ def test_recorded_exchanges(name, number, peak):
     made = {made.id for made in calls(reading)}
     assert {result["toolCallId"] for result in messages(reading, "toolResult")} <= made
     assert branch(reading)
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_results_find_their_calls_without_looking_at_all_of_them():
+    """Many calls in one message, answered from the last to the first: each result costs the same."""
+    ids, count = [Counted(f"call-{number}") for number in range(2_000)], 2_000
+    conversation = Conversation("openai_chat")
+    conversation.item({"role": "assistant", "tool_calls": [{"id": id_, "function": {"name": "f"}} for id_ in ids]})
+    Counted.compared = 0
+    results = [conversation.item({"role": "tool", "tool_call_id": Counted(id_)}) for id_ in reversed(ids)]
+    assert [item.message["toolCallId"] for item in results] == ids[::-1]
+    assert Counted.compared < 20 * count

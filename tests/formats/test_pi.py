@@ -4,7 +4,7 @@ import pytest
 from tests.session.build import STAMP, answered, bash, chain, cut, entry, header, kinds, said
 
 from leafscar.errors import SessionRefused
-from leafscar.formats import Header, PiReader, content_problems
+from leafscar.formats import Header, PiReader, content_problems, pi
 from leafscar.formats.pi import parse_header, read_head
 from leafscar.model import Custom
 
@@ -322,3 +322,10 @@ def test_version_2_keeps_lines_that_only_their_head_can_be_read_of(monkeypatch):
     assert read.parents == [-1, 0]
     assert read.entries[0].data == {}
     assert read.entries[0].message is None
+
+
+@pytest.mark.parametrize("line", [b"", b"   ", b"\t\r", b"{", b'{"type":"message","id":"a', b"[1]", b"1" * 100_000])
+def test_a_line_that_can_be_no_object_is_not_decoded_leniently(line, monkeypatch):
+    """A file of blank or torn lines costs one quick look at each."""
+    monkeypatch.setattr(pi, "loads", lambda raw: pytest.fail(f"decoded {raw[:20]}"))
+    assert read_head(line) is None

@@ -175,6 +175,7 @@ def assemble(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     body: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     blocks: dict[str, dict[str, Any]] = {}
+    grown: dict[str, dict[str, list[str]]] = {}
     for event in events:
         match event.get("type"):
             case "message_start":
@@ -182,8 +183,10 @@ def assemble(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 usage.update(_given(fields_of(event.get("message")).get("usage")))
             case "content_block_start":
                 blocks[str(event.get("index"))] = dict(fields_of(event.get("content_block")))
+                grown.pop(str(event.get("index")), None)
             case "content_block_delta":
-                _extend(blocks.setdefault(str(event.get("index")), {}), fields_of(event.get("delta")))
+                blocks.setdefault(str(event.get("index")), {})
+                _extend(grown.setdefault(str(event.get("index")), {}), fields_of(event.get("delta")))
             case "message_delta":
                 body.update(_given(event.get("delta")))
                 body.update(_given({"context_management": event.get("context_management")}))
@@ -192,7 +195,7 @@ def assemble(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 body["error"] = event.get("error")
             case _:
                 pass
-    return {**body, "content": [_closed(block) for block in blocks.values()], "usage": usage}
+    return {**body, "content": [_closed(block, grown.get(at, {})) for at, block in blocks.items()], "usage": usage}
 
 
 def _given(fields: Any) -> dict[str, Any]:
@@ -207,14 +210,17 @@ _DELTAS = {
 }
 
 
-def _extend(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
+def _extend(grown: dict[str, list[str]], delta: Mapping[str, Any]) -> None:
+    """Keep a piece as it is: a text that grew piece by piece would be copied as often."""
     kind = as_text(delta.get("type")) or ""
     if kind == "input_json_delta":
-        block["json"] = block.get("json", "") + (as_text(delta.get("partial_json")) or "")
+        grown.setdefault("json", []).append(as_text(delta.get("partial_json")) or "")
     elif name := _DELTAS.get(kind):
-        block[name] = (as_text(block.get(name)) or "") + (as_text(delta.get(name)) or "")
+        grown.setdefault(name, []).append(as_text(delta.get(name)) or "")
 
 
-def _closed(block: dict[str, Any]) -> dict[str, Any]:
-    text = block.pop("json", "")
-    return {**block, "input": as_arguments(text)} if text else block
+def _closed(block: Mapping[str, Any], grown: Mapping[str, list[str]]) -> dict[str, Any]:
+    texts = {name: "".join([as_text(block.get(name)) or "", *pieces]) for name, pieces in grown.items()}
+    whole, text = {**block, **texts}, texts.get("json", "")
+    whole.pop("json", None)
+    return {**whole, "input": as_arguments(text)} if text else whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -60,7 +61,7 @@ class Conversation:
         self._format = format_
         self._model = model
         self._names: dict[str, str] = {}
-        self._open: list[str] = []
+        self._open: OrderedDict[str, None] = OrderedDict()  # calls without a result, the oldest first
         self._number = 0
 
     def item(self, said: Mapping[str, Any]) -> Item | None:
@@ -103,7 +104,7 @@ class Conversation:
         id_ = first_text(call.get("id"), call.get("tool_call_id")) or f"call-{self._number}-{at}"
         name = as_text(function.get("name")) or ""
         self._names[id_] = name
-        self._open.append(id_)
+        self._open[id_] = None
         given = function.get("arguments", function.get("input"))
         return call_part(id_, name, given if function is call.get("custom") else as_arguments(given))
 
@@ -111,9 +112,8 @@ class Conversation:
         """A result without a known id answers the oldest call that is still open."""
         id_ = as_text(said.get("tool_call_id")) or ""
         if id_ not in self._names and self._open:
-            id_ = self._open[0]
-        if id_ in self._open:
-            self._open.remove(id_)
+            id_ = next(iter(self._open))
+        self._open.pop(id_, None)
         name = first_text(self._names.get(id_), said.get("name")) or ""
         failed = said.get("is_error") is True
         return result_message(id_, name, self._content(said.get("content")), is_error=failed, timestamp=when)
@@ -187,8 +187,8 @@ def response_items(body: Mapping[str, Any], format_: str) -> list[Item]:
 
 def assemble(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Give the response that a stream's chunks add up to."""
-    said: dict[str, Any] = {"content": ""}
-    calls: dict[Any, dict[str, Any]] = {}
+    said: dict[str, list[str]] = {"content": []}
+    calls: dict[str, dict[str, list[str]]] = {}
     body: dict[str, Any] = {}
     finish: str | None = None
     for chunk in chunks:
@@ -197,15 +197,21 @@ def assemble(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         finish = as_text(choice.get("finish_reason")) or finish
         delta = fields_of(choice.get("delta"))
         for name in ("content", *_REASONING):
-            said[name] = (said.get(name) or "") + (as_text(delta.get(name)) or "")
+            said.setdefault(name, []).append(as_text(delta.get(name)) or "")
         for piece in mappings(delta.get("tool_calls")):
-            _extend(calls.setdefault(str(piece.get("index", 0)), {"function": {"name": "", "arguments": ""}}), piece)
-    said["tool_calls"] = list(calls.values())
-    return {**body, "choices": [{"message": said, "finish_reason": finish}]}
+            _extend(calls.setdefault(str(piece.get("index", 0)), {"id": [], "name": [], "arguments": []}), piece)
+    message = {**{name: "".join(texts) for name, texts in said.items()}, "tool_calls": [*map(_joined, calls.values())]}
+    return {**body, "choices": [{"message": message, "finish_reason": finish}]}
 
 
-def _extend(call: dict[str, Any], piece: Mapping[str, Any]) -> None:
+def _extend(call: dict[str, list[str]], piece: Mapping[str, Any]) -> None:
+    """Keep a piece as it is: a text that grew piece by piece would be copied as often."""
     function = fields_of(piece.get("function"))
-    call.update(without_nothing(id=first_text(piece.get("id"))))
+    call["id"] = [first_text(piece.get("id")) or "".join(call["id"])]
     for name in ("name", "arguments"):
-        call["function"][name] += as_text(function.get(name)) or ""
+        call[name].append(as_text(function.get(name)) or "")
+
+
+def _joined(call: Mapping[str, list[str]]) -> dict[str, Any]:
+    id_, name, arguments = ("".join(call[part]) for part in ("id", "name", "arguments"))
+    return {"function": {"name": name, "arguments": arguments}, **without_nothing(id=id_ or None)}

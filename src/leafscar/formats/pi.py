@@ -70,10 +70,18 @@ _decode_head = msgspec.json.Decoder(Head).decode
 
 def read_head(raw: bytes) -> Head | None:
     """Head of a line; None when the line is no JSON object."""
+    if not raw or raw.isspace():
+        return None
     try:
         return _decode_head(raw)
     except (msgspec.MsgspecError, RecursionError):
-        return _lenient_head(raw)
+        return _lenient_head(raw) if _may_be_object(raw) else None
+
+
+def _may_be_object(raw: bytes) -> bool:
+    """Whether a line begins and ends as an object does: most broken ones do not, and failing to decode is dear."""
+    text = raw.strip()
+    return text.startswith(b"{") and text.endswith(b"}")
 
 
 def _lenient_head(raw: bytes) -> Head | None:

@@ -51,7 +51,7 @@ def loads(raw: bytes | str) -> Any:
     """
     text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
     try:
-        value = json.loads(text, parse_int=_integer)
+        value = _decode(text)
     except RecursionError as fault:
         raise TooDeep from fault
     if text.count("{") + text.count("[") > MAX_DEPTH and _has_more_levels(value):
@@ -93,6 +93,9 @@ def _members(value: Any) -> Iterable[Any]:
 
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _SAFE_DIGITS else float(digits)
+
+
+_decode = json.JSONDecoder(parse_int=_integer).decode  # json.loads would build one for each line
 
 
 def dump_line(data: Mapping[str, Any]) -> bytes:
