@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from leafscar.compaction import project_context
@@ -29,6 +31,8 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     """As reported, impossible counts unknown; None when nothing was."""
     stated_cost: float | None
     """Dollars as the host wrote them down."""
+    impossible: bool = False
+    """Whether it reported numbers that cannot be."""
 
     @property
     def prompt(self) -> float | None:
@@ -69,7 +73,8 @@ def read_recording(session: Session, leaf: str | None = None) -> Recording:
     path = session.branch(leaf)
     answers = list(_answers(path))
     started = next((moment for *_, moment in answers if moment is not None), None)
-    requests = [_request(path, *answer, number, started) for number, answer in enumerate(answers, 1)]
+    is_pi = session.format == "pi"
+    requests = [_request(path, *answer, number, started, is_pi=is_pi) for number, answer in enumerate(answers, 1)]
     provider, model, api = _model(path, requests)
     return Recording(
         session=session,
@@ -93,17 +98,26 @@ def _answers(path: Sequence[Entry]) -> Iterable[tuple[int, Assistant, float | No
 
 
 def _request(
-    path: Sequence[Entry], position: int, message: Assistant, moment: float | None, number: int, started: float | None
+    path: Sequence[Entry],
+    position: int,
+    message: Assistant,
+    moment: float | None,
+    number: int,
+    started: float | None,
+    *,
+    is_pi: bool,
 ) -> RecordedRequest:
-    entry = path[position]
+    entry, usage = path[position], likely_usage(message.usage)
+    data = _usage_data(entry, is_pi=is_pi)
     return RecordedRequest(
         number=number,
         position=position,
         entry=entry,
         message=message,
         at=None if moment is None or started is None else max(0.0, moment - started),
-        usage=likely_usage(message.usage),
-        stated_cost=stated_cost(_usage_data(entry)),
+        usage=usage,
+        stated_cost=stated_cost(data),
+        impossible=usage is not message.usage or has_impossible_cost(data),
     )
 
 
@@ -123,7 +137,24 @@ def _was_answered(message: Assistant) -> bool:
     return not failed or (usage is not None and usage.prompt > 0)
 
 
-def _usage_data(entry: Entry) -> object:
+class _Told(Struct, frozen=True):
+    usage: Any = None
+
+
+class _Line(Struct, frozen=True):
+    message: _Told
+
+
+_decode_line = msgspec.json.Decoder(_Line).decode
+
+
+def _usage_data(entry: Entry, *, is_pi: bool) -> object:
+    """Usage of a response as written; an entry's data would stay in memory, several times as large as its line."""
+    if is_pi and entry.raw is not None:
+        try:
+            return _decode_line(entry.raw).message.usage
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass  # an odd line, which the lenient reader takes
     return (entry.message_data or {}).get("usage")
 
 
@@ -139,14 +170,10 @@ def _notes(session: Session, path: Sequence[Entry], requests: Sequence[RecordedR
     if failed:
         what = "request without usage is" if failed == 1 else "requests without usage are"
         yield f"{failed} failed or aborted {what} left out"
-    impossible = sum(_is_impossible(request) for request in requests)
+    impossible = sum(request.impossible for request in requests)
     if impossible:
         what = "request reports" if impossible == 1 else "requests report"
         yield f"{impossible} {what} numbers that cannot be (negative, not finite or giant); they count as unknown"
     elsewhere = len(session.entries) - len(path)
     if elsewhere:
         yield f"{elsewhere} {'entry' if elsewhere == 1 else 'entries'} on other branches left out"
-
-
-def _is_impossible(request: RecordedRequest) -> bool:
-    return request.usage is not request.message.usage or has_impossible_cost(_usage_data(request.entry))
