@@ -418,10 +418,10 @@ def test_a_fault_of_ours_costs_one_file_only(tmp_path, monkeypatch):
     good = Story().user("hello").reply().write(tmp_path / "good.jsonl")
     bad = Story().user("a secret").reply().write(tmp_path / "bad.jsonl")
 
-    def failing(session, options):
+    def failing(session, options, **more):
         if session.path == bad:
             raise KeyError("a secret\nof the session")
-        return replay_session(session, options)
+        return replay_session(session, options, **more)
 
     monkeypatch.setattr(run, "replay_session", failing)
     result = replay_files([bad, good], Options(window=60_000), "1")
@@ -457,3 +457,18 @@ def test_every_number_of_a_result_is_finite(tmp_path, part, number):
     assert json.loads(text)["policies"]
     whole = ReplayResult(verdict="", sessions=[result], skipped=[], version="1")
     assert not re.search(r"(?<![a-z])(nan|inf)(?![a-z])", render_html(whole, command="leafscar").lower())
+
+
+def test_what_is_done_next_is_told(tmp_path):
+    """Each file, and each policy of it, is named before it is replayed."""
+    story, heard = Story().user("hello").reply(), []
+    paths = [story.write(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    replay_files(paths, Options(policies=("none", "balanced"), window=60_000), "1", tell=heard.append)
+    assert heard == [
+        "1 of 2: a.jsonl",
+        "1 of 2: a.jsonl, none",
+        "1 of 2: a.jsonl, balanced",
+        "2 of 2: b.jsonl",
+        "2 of 2: b.jsonl, none",
+        "2 of 2: b.jsonl, balanced",
+    ]

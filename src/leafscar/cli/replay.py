@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ import msgspec
 from leafscar import __version__
 from leafscar.cli.options import window_option
 from leafscar.cli.output import check_apart, check_output, is_page, is_result, write_output
+from leafscar.cli.progress import Progress
 from leafscar.cli.show import say
 from leafscar.config import current_folder, read_settings
 from leafscar.errors import LeafscarError
@@ -69,7 +71,11 @@ def replay_command(
         window=window,
         settings=settings,
     )
-    result = replay_files(find_sessions(paths or _own_recordings()), options, __version__)
+    progress = Progress(sys.stderr, clock=time.monotonic, width=shutil.get_terminal_size().columns)
+    try:
+        result = replay_files(find_sessions(paths or _own_recordings()), options, __version__, tell=progress.tell)
+    finally:
+        progress.end()
     if json_out == "-":
         click.echo(_json(result))
     else:

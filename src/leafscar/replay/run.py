@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from traceback import extract_tb
@@ -92,13 +92,20 @@ def _is_session(path: Path) -> bool:
     return path.suffix == ".jsonl" or (path.suffix in _OTHER_SUFFIXES and is_recording(path))
 
 
-def replay_files(paths: Sequence[Path], options: Options, version: str) -> ReplayResult:
-    """Replay every file; what cannot be replayed is named, with the reason."""
+def _in_silence(words: str) -> None:
+    del words
+
+
+def replay_files(
+    paths: Sequence[Path], options: Options, version: str, *, tell: Callable[[str], None] = _in_silence
+) -> ReplayResult:
+    """Replay every file; what cannot be replayed is named, with the reason. ``tell`` hears what is done next."""
     sessions: list[SessionResult] = []
     skipped: list[str] = []
-    for path in paths:
+    for number, path in enumerate(paths, 1):
+        tell(where := f"{number} of {len(paths)}: {path.name}")
         try:
-            sessions.append(_replay_path(path, options))
+            sessions.append(_replay_path(path, options, lambda words, where=where: tell(f"{where}, {words}")))
         except LeafscarError as fault:
             skipped.append(str(fault) if isinstance(fault, SessionError) else f"{path}: {fault}")
         except Exception as fault:  # noqa: BLE001 - a fault of ours must not cost the other files; it is told
@@ -119,14 +126,14 @@ def _unexpected(path: Path, fault: Exception) -> str:
     return f"{path}: leafscar itself failed ({place}); please report this line"
 
 
-def _replay_path(path: Path, options: Options) -> SessionResult:
+def _replay_path(path: Path, options: Options, tell: Callable[[str], None]) -> SessionResult:
     if os.path.isdir(path) and not is_conversation(path):  # noqa: PTH112 - as above
         raise SessionError(path, "holds no session file", hint="name a folder of sessions")
-    return replay_session(load(path), options)
+    return replay_session(load(path), options, tell=tell)
 
 
-def replay_session(session: Session, options: Options) -> SessionResult:
-    """Replay one session under every policy asked for.
+def replay_session(session: Session, options: Options, *, tell: Callable[[str], None] = _in_silence) -> SessionResult:
+    """Replay one session under every policy asked for; ``tell`` hears each before it is run.
 
     Raises :class:`SessionError` when it holds no request, :class:`WindowUnknown` when nothing states the window.
     """
@@ -143,7 +150,10 @@ def replay_session(session: Session, options: Options) -> SessionResult:
         own, _ = setup_of(recording, sizes, structs.replace(options, model=None, window=window.tokens))
         recorded = _on_own_terms(recorded_row(own), recording, options.model)
         error = bill_error(recorded, modelled_row(own))
-    rows = [recorded if name == RECORDED else virtual_row(setup, name) for name in options.policies]
+    rows: list[PolicyResult] = []
+    for policy in options.policies:
+        tell(policy if isinstance(policy, str) else policy.name)
+        rows.append(recorded if policy == RECORDED else virtual_row(setup, policy))
     rows = compare(rows, baseline, error)
     return SessionResult(
         path=str(session.path or ""),
