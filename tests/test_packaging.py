@@ -15,7 +15,7 @@ import leafscar
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "leafscar"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PURE_ROOMS = "compaction decisions estimate evaluation formats model pruning wire".split()  # noqa: SIM905
+PURE_ROOMS = "compaction decisions estimate evaluation formats hindsight model pruning wire".split()  # noqa: SIM905
 PURE = [path for room in PURE_ROOMS for path in sorted((SOURCE / room).rglob("*.py"))]
 MODULES = sorted(SOURCE.rglob("*.py"))
 FACES = "adapters agent cli gateway mcp pi report".split()  # noqa: SIM905
