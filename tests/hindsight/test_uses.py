@@ -3,65 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hindsight.recorded import LINES, Path
 
 from leafscar.hindsight import Use, later_uses
-from leafscar.hindsight.uses import _Walk
 from leafscar.model import as_entry
 from leafscar.pruning.tools import CODEX, OPENHANDS
-
-LINES = "".join(f"{number:4}\tvalue number {number}\n" for number in range(1, 101))
-
-
-class Path:
-    """A path of calls and their results, whose ids are r0, r1 and so on."""
-
-    def __init__(self):
-        self.entries = []
-        self.count = 0
-
-    def put(self, message, **more):
-        """Add a message entry."""
-        self.entries.append({"type": "message", "id": f"e{len(self.entries)}", "message": message, **more})
-        return len(self.entries) - 1
-
-    def call(self, *calls, text=LINES, error=False):
-        """Add one response with ``(name, arguments)`` calls and the results; gives the position of the response."""
-        ids = [f"c{self.count + number}" for number in range(len(calls))]
-        parts = [
-            {"type": "toolCall", "id": id_, "name": name, "arguments": arguments}
-            for id_, (name, arguments) in zip(ids, calls, strict=True)
-        ]
-        at = self.put({"role": "assistant", "content": parts})
-        for id_, (name, _) in zip(ids, calls, strict=True):
-            content = [{"type": "text", "text": text}] if text is not None else [{"type": "image", "data": "x"}]
-            result = {"role": "toolResult", "toolCallId": id_, "toolName": name, "content": content, "isError": error}
-            self.put(result)
-            self.entries[-1]["id"] = f"r{self.count}"
-            self.count += 1
-        return at
-
-    def read(self, path="a.py", text=LINES, error=False, **more):
-        """Add a read."""
-        return self.call(("read", {"path": path, **more}), text=text, error=error)
-
-    def edit(self, old="value number 7", path="a.py", **more):
-        """Add an edit."""
-        return self.call(("edit", {"path": path, "oldText": old, "newText": "x"}), text="done", **more)
-
-    def run(self, command="make", text="ok, built\n", **more):
-        """Add a shell command."""
-        return self.call(("bash", {"command": command}), text=text, **more)
-
-    def uses(self, **more):
-        """Later uses as ``{id: [(position, kind)]}``, without those that nothing needed."""
-        found = later_uses(self.entries, **more)
-        return {id_: [(use.position, use.kind) for use in uses] for id_, uses in found.items() if uses}
-
-
-@pytest.fixture
-def path():
-    """An empty path."""
-    return Path()
 
 
 def test_every_output_has_its_uses_and_most_have_none(path):
@@ -408,4 +354,3 @@ def test_many_chunks_of_one_file_are_each_kept(path):
         path.read(offset=number + 1, limit=20)
     again = path.read(offset=1_001, limit=20)
     assert path.uses() == {"r50": [(again, "re-read")]}
-    assert len(_Walk({}, "").uses) == 0
