@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [
     (name, block)
-    for name in ("cli.md", "replay.md")
+    for name in ("cli.md", "cuts.md", "replay.md")
     for block in re.findall(
         r"^```\n\$ leafscar (.*?)^```$", (ROOT / "docs" / name).read_text(), re.DOTALL | re.MULTILINE
     )
@@ -36,7 +36,7 @@ def test_examples_of_the_pages(run, project, name, block):
 
 def test_every_link_leads_somewhere():
     """The pages of the commands link to files that exist."""
-    for name in ("cli.md", "replay.md", "adr/0008-what-if-by-the-real-controller.md"):
+    for name in ("cli.md", "cuts.md", "replay.md", "adr/0008-what-if-by-the-real-controller.md"):
         page = ROOT / "docs" / name
         links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", page.read_text())]
         assert [link for link in links if link and not (page.parent / link).exists()] == []

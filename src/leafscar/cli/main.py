@@ -24,6 +24,7 @@ _INTERRUPTED = 130
 _COMMANDS = {
     "compact": ("compact", "Show the cut that level 2 would make, or make it."),
     "context": ("context", "Show the next request as control sees it."),
+    "cuts": ("cuts", "What recorded compactions lost, and what was needed again."),
     "formats": ("formats", "List the recordings that are read."),
     "recall": ("recall", "Print the output that a reference names."),
     "replay": ("replay", "What each policy would have done to recorded sessions."),

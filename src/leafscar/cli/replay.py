@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
@@ -17,18 +16,16 @@ from leafscar import __version__
 from leafscar.cli.options import window_option
 from leafscar.cli.output import check_apart, check_output, is_page, is_result, write_output
 from leafscar.cli.progress import Progress
+from leafscar.cli.recordings import own_recordings
 from leafscar.cli.show import say
 from leafscar.config import current_folder, read_settings
-from leafscar.errors import LeafscarError
 from leafscar.replay import Options, ReplayResult, find_sessions, replay_files
 from leafscar.replay.selection import chosen_rows
 from leafscar.report import render_html, render_text
-from leafscar.session.discover import find_recordings
 
 __all__ = ["replay_command"]
 
 _TERMINAL_LIMIT = 120
-_NEWEST = 20
 
 
 @click.command("replay")
@@ -73,7 +70,7 @@ def replay_command(
     )
     progress = Progress(sys.stderr, clock=time.monotonic, width=shutil.get_terminal_size().columns)
     try:
-        result = replay_files(find_sessions(paths or _own_recordings()), options, __version__, tell=progress.tell)
+        result = replay_files(find_sessions(paths or own_recordings()), options, __version__, tell=progress.tell)
     finally:
         progress.end()
     if json_out == "-":
@@ -88,19 +85,6 @@ def replay_command(
         say(f"report: {html_out}", err=json_out == "-")
     if not result.sessions:
         raise click.exceptions.Exit(1)
-
-
-def _own_recordings() -> list[Path]:
-    """The newest recordings on this machine, said before anything is read."""
-    found = find_recordings(os.environ, Path.home())
-    if not found:
-        raise LeafscarError(
-            "no recordings of Claude Code, Codex, pi, Gemini CLI or opencode on this machine; name a file or folder"
-        )
-    newest = found[:_NEWEST]
-    tools = ", ".join(dict.fromkeys(each.tool for each in newest))
-    say(f"the newest {len(newest)} of {len(found)} recordings ({tools}); nothing leaves this machine", err=True)
-    return [each.path for each in newest]
 
 
 def _json(result: ReplayResult) -> str:
