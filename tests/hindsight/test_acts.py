@@ -23,6 +23,7 @@ def act(name, arguments, tools=ALL, folder=""):
         (ALL, "read", {"path": "a", "offset": 5, "limit": 10}, ("a", 5, 14)),
         (ALL, "read", {"path": "a", "offset": -5, "limit": -1}, ("a", 1, 1)),
         (ALL, "read", {"path": "a.py:7-9"}, ("a.py", 7, 9)),
+        (ALL, "read", {"path": "a.py:9-3"}, ("a.py", 9, 9)),
         (ALL, "read", {"path": "a.py:7"}, ("a.py", 7, 7)),
         (ALL, "read", {"filePath": "a"}, ("a", 1, None)),
         (CLAUDE_CODE, "Read", {"file_path": "C:\\a\\b"}, ("c:/a/b", 1, None)),

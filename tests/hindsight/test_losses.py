@@ -136,6 +136,17 @@ def test_a_file_that_was_only_written_is_found_in_its_call(path):
     assert needs(file) == [("re-read", again, "r1")]
 
 
+def test_a_file_that_was_only_edited_is_found_in_its_call(path):
+    """Whatever is read of it later is needed, and once only."""
+    edit = path.edit()
+    path.cut()
+    again = path.read()
+    path.read()
+    file = only(path.lost(), "file")
+    assert (file.did, file.tokens, file.paged, file.entry_id) == ("edited", None, True, f"e{edit}")
+    assert needs(file) == [("re-read", again, "r1")]
+
+
 def test_a_file_that_a_kept_output_shows_is_still_there(path):
     """Only what the kept one does not show is needed again."""
     path.read()

@@ -50,6 +50,8 @@ def test_lasting_instructions(text):
         "```\nyou must never read this\n```",
         "~~~\nalways on",
         "<system-reminder>\nyou must always do this\n</system-reminder>",
+        "<a>you must not read this</a> here",
+        "<a x='y'>go on <a> you must never do it </a> then",
         "> you must quote me on this",
         "| always | a table of things |",
         "must " + "long " * 100,
@@ -74,6 +76,14 @@ def test_each_sentence_stands_alone_and_once():
         "必ず最後に確認してください。",
     ]
     assert len(found("\n".join(f"never use option {number} again" for number in range(30)))) == 20
+
+
+def test_a_tag_without_its_end_hides_nothing():
+    """Angle brackets of a user are text; many of them cost no more than few."""
+    assert found("<path> you must never touch it") == ["<path> you must never touch it"]
+    assert found("</path> you must never touch it") == ["</path> you must never touch it"]
+    assert found("<b>go</b> you must never <i>touch</i> it") == ["you must never"]
+    assert found("<a>" * 6_000) == []
 
 
 def test_only_users_give_instructions():

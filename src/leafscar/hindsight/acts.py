@@ -88,7 +88,8 @@ def _reading(call: ToolCall, tool: Tool, arguments: Mapping[str, Any], folder: s
         return Act(key=_key(call))
     named = _NAMED_LINES.fullmatch(path)
     if named is not None:
-        path, first, last = named[1], int(named[2]), int(named[3] or named[2])
+        first = max(1, int(named[2]))
+        path, last = named[1], max(first, int(named[3] or first))
     else:
         first, last = _range(arguments, zero_based=tool.zero_based)
     return Act(shows=((located(path, folder), first, last),), key=_key(call))

@@ -6,6 +6,7 @@ A heuristic: it knows words, no meaning.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ _LASTING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_INJECTED = re.compile(r"<([a-z][\w-]*)\b[^>]*>.*?</\1>", re.DOTALL)
+_TAG = re.compile(r"<(/?)([a-z][\w-]*)[^<>]*>")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n")
 _MARKS = " \t-*#0123456789.)•·"
 _WORD = re.compile(r"[^\W_]{2,}")
@@ -82,9 +83,27 @@ def is_said(words: Words, where: Words) -> bool:
 
 
 def _lasting(text: str) -> Sequence[str]:
-    plain = _INJECTED.sub("\n", _FENCED.sub("\n", text[:_MOST_TEXT]))
+    plain = _without_tagged(_FENCED.sub("\n", text[:_MOST_TEXT]))
     found = (" ".join(sentence.lstrip(_MARKS).rstrip(" \t*").split()) for sentence in _SENTENCES.split(plain))
     return list(dict.fromkeys(sentence for sentence in found if _is_lasting(sentence)))[:_MOST_RULES]
+
+
+def _without_tagged(text: str) -> str:
+    """Leave out what stands between a tag and its end: a host, not the user, puts it there."""
+    tags = list(_TAG.finditer(text))
+    ends: dict[str, list[int]] = {}
+    for tag in tags:
+        if tag[1]:
+            ends.setdefault(tag[2], []).append(tag.end())
+    pieces: list[str] = []
+    at = 0
+    for tag in tags:
+        closing = ends.get(tag[2], [])
+        behind = bisect_right(closing, tag.end())
+        if not tag[1] and tag.start() >= at and behind < len(closing):
+            pieces.append(text[at : tag.start()])
+            at = closing[behind]
+    return "\n".join([*pieces, text[at:]])
 
 
 def _is_lasting(sentence: str) -> bool:

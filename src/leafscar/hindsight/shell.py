@@ -83,12 +83,12 @@ def _lines(words: Sequence[str]) -> tuple[int, float | None, Sequence[str]]:
     """First line, last line and files of ``head`` or ``sed -n``; 0 for any other command."""
     match words:
         case ["sed", "-n", script, *files] if (found := _RANGE.fullmatch(script)) is not None:
-            last = found[2] or found[1]
-            return max(1, int(found[1])), None if last == "$" else int(last), files
+            first = max(1, int(found[1]))
+            return first, None if found[2] == "$" else max(first, int(found[2] or first)), files
         case ["head", "-n", number, *files] if number.isdecimal():
-            return 1, int(number), files
+            return 1, max(1, int(number[:9])), files
         case ["head", option, *files] if (found := _COUNT.fullmatch(option)) is not None:
-            return 1, int(found[1]), files
+            return 1, max(1, int(found[1])), files
         case ["head", *files] if not any(word.startswith("-") for word in files):
             return 1, 10, files
         case _:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice
 
-__all__ = ["Output", "ShownFile"]
+__all__ = ["Output", "ShownFile", "bare_lines", "telling_lines"]
 
-_NUMBERED = re.compile(r"\s*\d+(?:→|\t|\||: | {2})")
+_NUMBERED = re.compile(r"\d+(?:→|\t|\||: | {2})")
 _TELLING = re.compile(r"\w\W*\w\W*\w")
 _MOST_SEARCHED = 16
 _SEAM = 10
@@ -34,9 +35,17 @@ class Output:
 
 
 def telling_lines(text: str) -> frozenset[str]:
-    """Lines that are no mere bracket, without the number that a tool puts before them and blanks around."""
-    bare = (_NUMBERED.sub("", line, count=1).strip() for line in text.splitlines())
-    return frozenset(line for line in bare if _TELLING.search(line))
+    """Bare lines that are no mere bracket."""
+    return frozenset(line for line in bare_lines(text) if _TELLING.search(line))
+
+
+def bare_lines(text: str) -> Iterator[str]:
+    """Lines of a text without the number that a tool puts before them and blanks around."""
+    for line in text.splitlines():
+        plain = line.strip()
+        # most lines begin with no digit, and asking a pattern costs more than all the rest
+        number = _NUMBERED.match(plain) if plain[:1].isdigit() else None
+        yield plain if number is None else plain[number.end() :].lstrip()
 
 
 class ShownFile:
@@ -46,7 +55,7 @@ class ShownFile:
         self._starts: list[float] = []
         self._ends: list[float] = []
         self._owners: list[Output] = []
-        self._newest: Output | None = None
+        self._pieces: dict[Output, int] = {}  # how many each output still has; the newest output last
         self.changed_at = -1
         """Position of the newest call that changed the file."""
 
@@ -65,25 +74,30 @@ class ShownFile:
         pieces = [(first, last, output)]
         if at.start < at.stop:
             pieces = [*self._before(at.start, first), *pieces, *self._behind(at.stop - 1, last)]
+        replaced = self._owners[at]
         self._starts[at] = [start for start, _, _ in pieces]
         self._ends[at] = [end for _, end, _ in pieces]
         self._owners[at] = [owner for _, _, owner in pieces]
-        self._newest = output
+        self._count(self._owners[at.start : at.start + len(pieces)], replaced, output)
 
     def forget(self) -> None:
         """Nothing that outputs show stands in the file any more."""
-        self._starts, self._ends, self._owners, self._newest = [], [], [], None
+        self._starts, self._ends, self._owners, self._pieces = [], [], [], {}
 
-    def needed_for(self, old: str | None) -> Output | None:
+    def needed_for(self, old: str) -> Output | None:
         """Give the newest output that shows a line of ``old``, the newest of all where no such line is known."""
-        lines = telling_lines(old or "")
-        if not lines:
-            return self._newest
-        return next((output for output in self._newest_first() if output.shows(lines)), None)
+        lines = telling_lines(old)
+        newest = islice(reversed(self._pieces), _MOST_SEARCHED)
+        return next((output for output in newest if not lines or output.shows(lines)), None)
 
-    def _newest_first(self) -> list[Output]:
-        found = sorted(set(self._owners), key=lambda output: output.position, reverse=True)
-        return found[:_MOST_SEARCHED]
+    def _count(self, added: list[Output], removed: list[Output], newest: Output) -> None:
+        for owner in added:
+            self._pieces[owner] = self._pieces.get(owner, 0) + 1
+        for owner in removed:
+            self._pieces[owner] -= 1
+            if not self._pieces[owner]:
+                del self._pieces[owner]
+        self._pieces[newest] = self._pieces.pop(newest)
 
     def _slice(self, first: float, last: float) -> slice:
         return slice(bisect_left(self._ends, first), bisect_right(self._starts, last))

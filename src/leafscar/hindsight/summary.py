@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from leafscar.hindsight.lost import Kept
 from leafscar.hindsight.rules import Words, is_said, significant
-from leafscar.hindsight.shown import telling_lines
+from leafscar.hindsight.shown import bare_lines, telling_lines
 
 __all__ = ["Summary"]
 
@@ -37,7 +37,7 @@ class Summary:
     def kept_output(self, command: str, text: str) -> Kept:
         """Whether it holds the command, or a whole line of the output."""
         named = len(command) >= _SHORTEST_COMMAND and command in self._text
-        return self._kept(named or not self._lines.isdisjoint(telling_lines(text)))
+        return self._kept(named or not self._lines.isdisjoint(bare_lines(text)))
 
     def _kept(self, named: bool) -> Kept:  # noqa: FBT001
         if not self._known:
