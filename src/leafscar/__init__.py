@@ -11,19 +11,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leafscar.engine import Controller
     from leafscar.errors import LeafscarError
-    from leafscar.session import Recalled, Session, load, recall
+    from leafscar.session import Found, Hit, Recalled, Session, load, recall, search
 
-__all__ = ["Controller", "LeafscarError", "Recalled", "Session", "__version__", "load", "recall"]
+__all__ = [
+    "Controller",
+    "Found",
+    "Hit",
+    "LeafscarError",
+    "Recalled",
+    "Session",
+    "__version__",
+    "load",
+    "recall",
+    "search",
+]
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Controller": "leafscar.engine",
+    "Found": "leafscar.session",
+    "Hit": "leafscar.session",
     "LeafscarError": "leafscar.errors",
     "Recalled": "leafscar.session",
     "Session": "leafscar.session",
     "load": "leafscar.session",
     "recall": "leafscar.session",
+    "search": "leafscar.session",
 }
 _ROOMS = ("compaction", "engine", "estimate", "model", "pruning", "session")
 

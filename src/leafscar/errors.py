@@ -6,6 +6,7 @@
     │   ├── SessionBusy         another process holds it
     │   └── AppendFailed        an entry could not be written; what was there before is as it was
     ├── BadReference            a recall reference names nothing that can be recalled
+    ├── BadSearch               a search cannot be run as it was asked for
     ├── SettingsError           a settings pair or file is not valid; nothing was written
     ├── PolicyError             a policy name or fraction is not known
     ├── WindowUnknown           no source states the context window
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AppendFailed",
     "BadReference",
+    "BadSearch",
     "BrokenPair",
     "ContextOverflow",
     "LeafscarError",
@@ -76,11 +78,23 @@ class AppendFailed(SessionError):
 class BadReference(LeafscarError):
     """A recall reference names nothing that can be recalled: ``reference`` as given, ``kind`` of the fault.
 
-    Kinds: ``empty``, ``bare-suffix``, ``bad-line``, ``bad-reference``, ``not-found``, ``not-a-result``.
+    Kinds: ``empty``, ``bare-suffix``, ``bad-line``, ``bad-reference``, ``not-found``, ``not-a-result``; of a part:
+    ``no-page``, ``no-lines``, ``no-words``, ``two-parts``.
     """
 
     def __init__(self, message: str, *, reference: str, kind: str) -> None:
         self.reference = reference
+        self.kind = kind
+        super().__init__(message)
+
+
+class BadSearch(LeafscarError):
+    """A search cannot be run as it was asked for; ``kind`` of the fault.
+
+    Kinds: ``empty``, ``too-long``, ``bad-pattern``, ``too-slow``, ``bad-cursor``.
+    """
+
+    def __init__(self, message: str, *, kind: str) -> None:
         self.kind = kind
         super().__init__(message)
 

@@ -269,3 +269,50 @@ def test_a_parent_that_lost_the_output(tmp_path):
     assert renew(orphan, "#2", as_entry(said("x", None))) == "#2"
     bare = Session.memory(items())
     assert renew(bare, "short", bare.entry("end")) == "short"
+
+
+# --- parts of an output ------------------------------------------------------------------------------
+
+
+def test_pages_of_an_output(session):
+    """A page has the size of a recall, and all pages are the output."""
+    first, second = (recall(session, "#6", page=page) for page in (1, 2))
+    assert first.truncated
+    assert not second.truncated
+    assert first.text == f"{LONG[:12_000]}\n\n... [page 1 of 2. Use page 2 for what follows.]"
+    assert second.text == LONG[12_000:]
+
+
+def test_lines_of_an_output(session):
+    """A range of lines is given exactly, by line and by id."""
+    assert recall(session, "#6", lines=(3, 4)) == recall(session, "long", lines=(3, 4))
+    assert recall(session, "#6", lines=(3, 4)).text == "line 2\nline 3"
+    assert recall(session, "#6", lines=(1, None)).truncated
+    assert recall(session, "#6:full", lines=(1, None)) == Recalled(text=LONG, truncated=False)
+
+
+@pytest.mark.parametrize(("ref", "text"), [("#2", "hello"), ("b", "done"), ("#10", "earlier"), ("#7", "bash output")])
+def test_a_page_of_anything_with_words(session, ref, text):
+    """Pages and lines read messages and summaries too, which a plain recall refuses."""
+    assert recall(session, ref, page=1).text == recall(session, ref, lines=(1, 1)).text == text
+
+
+@pytest.mark.parametrize(
+    ("ref", "options", "kind", "words"),
+    [
+        ("#6", {"page": 3}, "no-page", "has 2 pages; give a page from 1 to 2"),
+        ("#6", {"page": 0}, "no-page", "has 2 pages"),
+        ("#8", {"lines": (2, 3)}, "no-lines", "has 1 line; give lines from 1 to 1"),
+        ("#9", {"page": 1}, "no-words", "#9 holds no words, it is a 'label' entry"),
+        ("#6", {"page": 1, "lines": (1, 1)}, "two-parts", "a page and lines exclude each other"),
+        ("#6:full", {"page": 1}, "two-parts", "a page and :full exclude each other"),
+        ("#99", {"page": 1}, "not-found", "no line 99"),
+    ],
+)
+def test_parts_that_are_not_there(session, ref, options, kind, words):
+    """What cannot be given is one line with its kind."""
+    with pytest.raises(BadReference) as caught:
+        recall(session, ref, **options)
+    assert caught.value.kind == kind
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -9,32 +9,63 @@ from msgspec import Struct
 from leafscar.errors import BadReference, SessionError
 from leafscar.model import Entry
 from leafscar.model.entries import iso_to_ms
-from leafscar.pruning import Reference, cap_text, not_a_result, not_found, parse_reference, result_text
+from leafscar.pruning import (
+    Capped,
+    Reference,
+    cap_text,
+    not_a_result,
+    not_found,
+    parse_reference,
+    result_text,
+)
+from leafscar.session.pages import Lines, take_lines, take_page
 from leafscar.session.session import Session, load
+from leafscar.session.texts import entry_text
 
 __all__ = ["Recalled", "find", "recall", "renew"]
 
 
 class Recalled(Struct, frozen=True, kw_only=True):
-    """The full output of a tool, or its beginning."""
+    """The full output of a tool, or a part of it."""
 
     text: str
     truncated: bool
-    """Whether ``text`` is the beginning and a hint at the ``:full`` form."""
+    """Whether more follows; then ``text`` ends in a hint at how to get it."""
 
 
-def recall(session: Session, ref: str) -> Recalled:
+def recall(session: Session, ref: str, *, lines: Lines | None = None, page: int | None = None) -> Recalled:
     """Give the tool output that a reference names: ``#LINE`` or an entry id, with ``:full`` for all of it.
 
-    References name entries of every branch, before and after any cut. Raises :class:`BadReference`.
+    ``lines`` gives a range of lines of it, ``page`` one page of 12,000 UTF-16 units (1-based); both read every entry
+    that has words, messages and summaries too. References name entries of every branch, before and after any cut.
+    Raises :class:`BadReference`.
     """
     reference = parse_reference(ref)
+    if page is not None and (lines is not None or reference.full):
+        other = "lines" if lines is not None else ":full"
+        raise BadReference(f"recall: a page and {other} exclude each other; give one", reference=ref, kind="two-parts")
     entry = find(session, reference)
+    if lines is None and page is None:
+        return _capped(cap_text(_output(entry, reference), reference))
+    text = entry_text(entry)
+    if text is None:
+        raise BadReference(
+            f"recall: {reference.target} holds no words, it is {_what(entry)}", reference=ref, kind="no-words"
+        )
+    if lines is not None:
+        return _capped(take_lines(text, lines, reference))
+    return _capped(take_page(text, page or 0, reference))
+
+
+def _capped(capped: Capped) -> Recalled:
+    return Recalled(text=capped.text, truncated=capped.truncated)
+
+
+def _output(entry: Entry, reference: Reference) -> str:
     text = None if entry.message is None else result_text(entry.message)
     if text is None:
         raise not_a_result(reference, _what(entry))
-    capped = cap_text(text, reference)
-    return Recalled(text=capped.text, truncated=capped.truncated)
+    return text
 
 
 def find(session: Session, reference: Reference) -> Entry:
