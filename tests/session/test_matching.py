@@ -44,13 +44,14 @@ def test_a_pattern_that_is_none():
     assert caught.value.kind == "bad-pattern"
 
 
-def test_a_process_that_dies(monkeypatch):
-    """A process that the system ended is a pattern that could not be run."""
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+@pytest.mark.parametrize("executable", ["/bin/false", "/nowhere/python"])
+def test_a_process_that_dies(monkeypatch, executable):
+    """A process that the system ended, or did not start, is a pattern that could not be run."""
+    monkeypatch.setattr(sys, "executable", executable)
     with pytest.raises(BadSearch, match="could not be run") as caught:
         Query(text="a", regex=True).matches(["a"], seconds=60)
     assert caught.value.kind == "too-slow"
-    assert isinstance(caught.value.__cause__, subprocess.CalledProcessError)
+    assert isinstance(caught.value.__cause__, subprocess.CalledProcessError | OSError)
 
 
 @pytest.mark.parametrize(("text", "kind"), [("", "empty"), ("x" * (MAX_PATTERN + 1), "too-long")])

@@ -49,6 +49,16 @@ def test_arguments_that_are_no_object():
     assert told(item) == [("call", "write", 1, "write\n*** patch\n+x")]
 
 
+def test_arguments_within_arguments():
+    """Text inside of lists and objects keeps its lines; what lies deeper is JSON, or dots."""
+    deep = [[]]
+    for _ in range(100_000):
+        deep = [deep]
+    edits = {"edits": [{"old": "a\nb", "new": {"x": {"y": 1}}}], "none": {}, "deep": deep}
+    item = said("a", None, [{**CALL, "name": "edit", "arguments": edits}], "assistant")
+    assert told(item)[0][3] == 'edit\nedits.1.old: a\nb\nedits.1.new: {"x": {"y": 1}}\ndeep.1.1: ...'
+
+
 def test_outputs_are_what_recall_gives():
     """A tool's output is its whole text; the command that a user ran is found but not counted."""
     assert told(result("a", None, "one\ntwo")) == [("result", "read", 1, "one\ntwo")]

@@ -81,7 +81,7 @@ class Query(Struct, frozen=True, kw_only=True):
         except subprocess.TimeoutExpired as fault:
             words = f"search: the pattern {self._shown} takes too long; make it simpler, or search without a pattern"
             raise BadSearch(words, kind="too-slow") from fault
-        except subprocess.CalledProcessError as fault:  # the system ended it, for want of memory for one
+        except (subprocess.CalledProcessError, OSError) as fault:  # for want of memory, or of processes
             words = f"search: the pattern {self._shown} could not be run; make it simpler"
             raise BadSearch(words, kind="too-slow") from fault
 

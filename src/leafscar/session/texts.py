@@ -31,6 +31,7 @@ Kind: TypeAlias = Literal["user", "assistant", "thinking", "call", "result", "co
 """Who a text is from: ``call`` is a tool call with its arguments, ``command`` one that the user ran."""
 
 _GAP = "\n\n"
+_DEPTH = 3
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -109,11 +110,22 @@ def _answer(message: Assistant) -> Iterable[Piece]:
 def _call_text(call: ToolCall) -> str:
     """A call with its arguments one below the other; what is text stays as it is, so that its lines can be found."""
     arguments: object = call.arguments
-    if not isinstance(arguments, Mapping):
-        return f"{call.name}\n{_plain(arguments)}"
-    named: Mapping[str, object] = arguments  # pyright: ignore[reportUnknownVariableType]
-    return "\n".join((call.name, *(f"{name}: {_plain(value)}" for name, value in named.items())))
+    return "\n".join((call.name, *_named("", arguments, _DEPTH)))
+
+
+def _named(name: str, value: object, depth: int) -> Iterable[str]:
+    if depth and isinstance(value, Mapping | list):
+        fields: Mapping[object, object] | list[object] = value  # pyright: ignore[reportUnknownVariableType]
+        for key, each in fields.items() if isinstance(fields, Mapping) else enumerate(fields, 1):
+            yield from _named(f"{name}.{key}" if name else str(key), each, depth - 1)
+    else:
+        yield f"{name}: {_plain(value)}" if name else _plain(value)
 
 
 def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):  # deeper than Python goes: no text that anybody looks for
+        return "..."
