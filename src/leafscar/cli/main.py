@@ -26,6 +26,7 @@ _COMMANDS = {
     "context": ("context", "Show the next request as control sees it."),
     "cuts": ("cuts", "What recorded compactions lost, and what was needed again."),
     "formats": ("formats", "List the recordings that are read."),
+    "mcp": ("mcp", "Serve recall, search and context to an agent."),
     "recall": ("recall", "Print the output that a reference names, or search for a text."),
     "replay": ("replay", "What each policy would have done to recorded sessions."),
     "settings": ("settings", "Show or set the settings."),

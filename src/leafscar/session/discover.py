@@ -78,6 +78,8 @@ class Found(Struct, frozen=True, kw_only=True):
     """Seconds since 1970."""
     size: int | None
     """Bytes; None for a session in a database."""
+    root: Path
+    """The tool's folder of recordings, which holds ``path`` unless a link leads out of it."""
 
 
 def find_recordings(environ: Mapping[str, str], home: Path, *, newest: int | None = None) -> list[Found]:
@@ -95,11 +97,11 @@ def _recordings(place: _Place, environ: Mapping[str, str], home: Path) -> Iterat
     own = _moved(environ.get(place.variable, ""), home, home / place.default) / place.below
     paths = list(_files(own, place.patterns))
     if place.tool != "opencode":
-        yield from _plain(place.tool, paths)
+        yield from _plain(place.tool, own, paths)
         return
     if named := environ.get(_DATABASE, ""):
         paths.insert(0, _moved(named, home, own / named) if named.startswith("~/") else own / named)
-    yield from _of_opencode(paths)
+    yield from _of_opencode(own, paths)
 
 
 def _moved(value: str, home: Path, default: Path) -> Path:
@@ -107,20 +109,20 @@ def _moved(value: str, home: Path, default: Path) -> Path:
     return default if not value else Path(home, value[2:]) if value.startswith("~/") else Path(value)
 
 
-def _plain(tool: str, paths: Iterable[Path]) -> Iterator[Found]:
+def _plain(tool: str, root: Path, paths: Iterable[Path]) -> Iterator[Found]:
     for path in dict.fromkeys(paths):
         try:
             facts = path.stat()
         except OSError:
             continue  # it went away, or is not ours to read
         if path.is_file() and facts.st_size:
-            yield Found(path=path, tool=tool, modified=facts.st_mtime, size=facts.st_size)
+            yield Found(path=path, tool=tool, modified=facts.st_mtime, size=facts.st_size, root=root)
 
 
-def _of_opencode(paths: Iterable[Path]) -> Iterator[Found]:
+def _of_opencode(root: Path, paths: Iterable[Path]) -> Iterator[Found]:
     """Sessions of databases, then those of files that are in no database."""
     seen: set[str] = set()
-    for found in _plain("opencode", paths):
+    for found in _plain("opencode", root, paths):
         for id_, each in _sessions(found) if found.path.suffix != ".json" else [(found.path.stem, found)]:
             if id_ not in seen:
                 seen.add(id_)
@@ -137,7 +139,7 @@ def _sessions(found: Found) -> Iterator[tuple[str, Found]]:
     for each in stored:
         if not each.child:
             path = address_of(found.path, each.id)
-            yield each.id, Found(path=path, tool=found.tool, modified=each.updated, size=None)
+            yield each.id, Found(path=path, tool=found.tool, modified=each.updated, size=None, root=found.root)
 
 
 def _files(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:
