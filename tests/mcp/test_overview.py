@@ -9,7 +9,7 @@ from leafscar.session import Session, load
 
 def transcript(name="s", path=None):
     """Give a transcript of that name."""
-    return Transcript(name=name, path=path, modified=1_000_000, size=1)
+    return Transcript(name=name, path=path, modified=1_000_000)
 
 
 @pytest.fixture
