@@ -195,7 +195,7 @@ def test_a_cut_replaces_everything_by_its_list():
     assert "tokensBefore" not in cut.data
     assert "trigger" not in cut.data
     listed = reading.entries[reading.entries.index(cut) + 1]
-    assert (listed.id, listed.line, listed.raw) == (f"{cut.id}.1", cut.line, None)
+    assert (listed.id, listed.line, listed.raw) == (f"{cut.id}-1", cut.line, None)
     assert cut.raw is not None
     seen = [type(message).__name__ for message in context(reading)]
     assert seen == ["System", "CompactionSummary", "User", "User", "Assistant"]

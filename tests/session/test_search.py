@@ -1,9 +1,11 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.session.build import answered, bash, cut, entry, header, result, said, written
 
-from leafscar.errors import BadSearch
+from leafscar.errors import BadSearch, SessionRefused
 from leafscar.model.jsjson import utf16_length
 from leafscar.session import Hit, Limits, Session, load, recall, search
 from leafscar.session.search import EXCERPT, HitLine
@@ -228,3 +230,24 @@ def test_no_session_at_all():
     """Without sessions nothing is found."""
     found = search([], "x")
     assert (found.hits, found.searched, found.stopped) == ((), 0, None)
+
+
+FORMATS = Path(__file__).parents[1] / "data" / "formats"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for path in FORMATS.rglob("*") if path.is_file()), ids=lambda path: path.name
+)
+def test_every_hit_can_be_recalled(path):
+    """Whatever format a recording is in, the reference and the line of a hit give the line that was found."""
+    try:
+        session = load(path)
+    except SessionRefused:
+        pytest.skip("no session of its own")
+    hits = search(session, r"\w", regex=True, limits=Limits(hits=10_000)).hits
+    assert hits
+    for hit in hits:
+        for line in hit.lines:
+            if line.number is not None:
+                found = recall(session, f"{hit.reference}:full", lines=(line.number, line.number)).text
+                assert line.text.strip(".")[:40] in found

@@ -264,7 +264,7 @@ class Reader:
         self.sealed += any(item.get("type") in ("compaction", "compaction_summary") for item in items)
         for number, item in enumerate(items, start=1):
             if not summary or summary not in [part.get("text") for part in content_parts(item.get("content"))]:
-                self._item(record, item, f"{id_}.{number}", again=True)
+                self._item(record, item, f"{id_}-{number}", again=True)
         self._current = self._billed = None
 
     def _kept_prompts(self) -> list[Mapping[str, Any]]:

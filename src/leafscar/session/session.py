@@ -178,7 +178,9 @@ class Session:
         if self._file is None:
             return entry.id
         if self._foreign is not None:
-            return f"#{entry.line}" if entry.line and self.entry_at(entry.line) is entry else entry.id
+            # a reference counts lines from 2 on, since line 1 of pi's files is the header
+            named = entry.line > 1 and self.entry_at(entry.line) is entry
+            return f"#{entry.line}" if named else entry.id
         if not entry.line:
             self._number_tail()
         known = entry if entry.line else self.entry(entry.id)
