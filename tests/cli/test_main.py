@@ -7,7 +7,7 @@ import pytest
 
 from leafscar import __version__
 
-COMMANDS = ("compact", "context", "cuts", "formats", "recall", "replay", "settings")
+COMMANDS = ("compact", "context", "cuts", "formats", "mcp", "recall", "replay", "settings")
 
 
 def test_help_names_every_command(run):
