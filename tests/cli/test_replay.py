@@ -12,11 +12,11 @@ DATA = FIXTURE.parents[1]
 
 SESSION_KEYS = {
     "path", "session_id", "model", "provider", "requests", "messages", "cuts", "window", "window_source", "baseline",
-    "error", "policies", "assumptions", "problems", "not_helped", "verdict",
+    "error", "policies", "assumptions", "problems", "not_helped", "verdict", "money", "equal_cuts", "held",
 }  # fmt: skip
 POLICY_KEYS = {
     "policy", "recorded", "moments", "cuts", "lines", "cost", "units", "ratio", "saving", "hit_ratio", "breaks",
-    "moves", "peak", "over_window", "shape_breaks", "notes", "off", "rule",
+    "moves", "peak", "over_window", "shape_breaks", "notes", "off", "rule", "needed_later",
 }  # fmt: skip
 MOMENT_KEYS = {
     "request", "entry_id", "at", "context", "output", "read", "written", "uncached", "cost", "units", "inferred",
@@ -176,7 +176,7 @@ def test_unknown_is_printed_as_unknown(run, project):
         story.call("text " * 400, usage=None)
     result = run("replay", story.write(project / "s.jsonl"), "--window", 60_000)
     row = next(line for line in result.stdout.splitlines() if line.startswith("none "))
-    assert row.split() == ["none", "unknown", "baseline", "unknown", "0", "0", "0", "unknown", "0"]
+    assert row.split() == ["none", "unknown", "baseline", "unknown", "0", "0", "0", "unknown", "0", "\u2013"]
 
 
 def test_settings_are_read(run, session, project):
@@ -253,6 +253,42 @@ def test_without_a_name_the_machine_s_own_recordings(run, session, project, monk
     assert result.exit_code == 0
     assert "the newest 20 of 22 recordings (pi); nothing leaves this machine" in result.stderr
     assert "20 sessions" in result.stdout or "Session 20 of 20" in result.stdout
+
+
+def test_a_request_is_explained(run, session):
+    """--explain says first what happened, then why, then what did not; --json gives the same as data."""
+    result = run("replay", session, "--window", 60_000, "--explain", 2)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("request 2 of ")
+    names = [line.split("  ")[0] for line in lines[2:] if not line.startswith(" ")]
+    assert names == [
+        "session", "estimate", "window", "lines", "cache", "level 1", "sheddable", "told", "not done", "sent", "moves",
+        "cuts",
+    ]  # fmt: skip
+    data = json.loads(run("replay", session, "--window", 60_000, "--explain", 2, "--json", "-").stdout)
+    assert (data["request"], data["policy"]) == (2, "balanced")
+
+
+def test_an_explanation_can_be_written_to_a_file(run, session, tmp_path):
+    """--json OUT writes the explanation, under the policy that was asked for."""
+    out = tmp_path / "why.json"
+    result = run("replay", session, "--window", 60_000, "--explain", 1, "--json", out, "--policy", "classic")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert json.loads(out.read_text())["policy"] == "classic"
+
+
+def test_what_cannot_be_explained_is_one_line(run, session, tmp_path):
+    """A number out of range, no session or several, two policies, a page: each is refused with what to do."""
+    result = run("replay", session, "--window", 60_000, "--explain", 0)
+    assert result.exit_code == 1
+    assert re.fullmatch(r"leafscar: no request 0: the session has requests 1 to \d+\n", result.stderr)
+    for more in (["--html", tmp_path / "x.html"], _policies("none", "classic"), [session.parent / "other.jsonl"]):
+        result = run("replay", session, *more, "--explain", 1)
+        assert result.exit_code == 1
+        assert result.stderr.startswith("leafscar: --explain looks at one session under one policy")
+        assert result.stderr.count("\n") == 1
+    assert run("replay", session, "--explain", "x").exit_code == 2
 
 
 def test_without_a_name_each_tool_gives_its_own(run, session, project):

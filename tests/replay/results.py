@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafscar.replay.details import Needed
 from leafscar.replay.result import CutMark, Moment, PolicyResult, SessionResult
 
 WINDOW = 100_000
 SHED = {"threshold": 83_000.0, "shed": 70_000.0, "goal": 62_000.0}
 CUT = {"threshold": 83_000.0, "cut": 83_000.0}
 GATE = {"threshold": 83_000.0, "gate": 67_000.0}
+NOTHING_GONE = Needed(outputs=0, needed=0, tokens=0.0, needed_tokens=0.0)
 MARK = CutMark(
     request=2, before=9.0, after=5.0, summary_tokens=1.0, summariser_input=1.0, cost=None, reason="threshold"
 )
@@ -24,7 +26,7 @@ def row(policy: str = "balanced", **changes: Any) -> PolicyResult:
     fields: dict[str, Any] = {
         "policy": policy, "recorded": False, "moments": [MOMENT] * 20, "cuts": [], "lines": SHED, "cost": 8.0,
         "units": 800.0, "ratio": None, "saving": None, "hit_ratio": 0.9, "breaks": 0, "moves": 0, "peak": 50_000.0,
-        "over_window": 0, "notes": [], "off": [],
+        "over_window": 0, "notes": [], "off": [], "needed_later": NOTHING_GONE,
     }  # fmt: skip
     return PolicyResult(**fields | changes)
 

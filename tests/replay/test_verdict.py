@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.replay.results import CUT, GATE, MARK, WINDOW, row
 
+from leafscar.replay.details import Needed
 from leafscar.replay.result import PolicyResult
 from leafscar.replay.verdict import compare, cost_ratio, not_helped, session_verdict
 
@@ -204,3 +205,23 @@ def test_a_policy_that_only_cuts_is_known_by_its_lines():
     """A policy of one's own that never sheds is spoken of as compaction is, whatever its name."""
     (found,) = would_not_help(row("mine", lines=CUT))
     assert found.startswith("mine: its line was never crossed")
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"),
+    [
+        ((12, 3), ", and of 12 outputs that it took out 3 were needed later"),
+        ((12, 1), ", and of 12 outputs that it took out 1 was needed later"),
+        ((1, 0), ", and of 1 output that it took out none was needed later"),
+        ((0, 0), ""),
+        (None, ", and how much of what it took out was needed later is unknown"),
+    ],
+)
+def test_what_was_needed_later_stands_beside_every_saving(needed, words):
+    """A saving is told with how much of what went was needed; a higher bill needs no such word."""
+    known = needed and Needed(outputs=needed[0], needed=needed[1], tokens=9.0, needed_tokens=1.0)
+    saved = row(moves=2, needed_later=known)
+    assert verdict(saved).endswith(f"the model is off by 2.0 % here{words}")
+    assert verdict(row(moves=2, cost=14.0, units=1_400.0, needed_later=known)).endswith(
+        "the model is off by 2.0 % here"
+    )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from leafscar.replay.details import BillSide, CostlyOutput, EqualCuts, Held, Money, Needed, Share
 from leafscar.replay.result import (
     Assumption,
     CutMark,
@@ -20,6 +21,60 @@ CACHE = (
     "anthropic: prefixes end at breakpoints (at most 4 a request, look-back 20 blocks), read 0.1x, write 1.25x the "
     "input price, lives 300 s after its last use, at least 1,024 tokens"
 )
+
+
+def a_share(kind: str = "results", tool: str | None = "read", **changes: Any) -> Share:
+    """One class of content that is half of the bill."""
+    fields: dict[str, Any] = {
+        "kind": kind, "tool": tool, "messages": 12, "tokens": 40_000.0, "sent": 900_000.0, "output": 0.0, "cost": 1.0,
+        "units": 250_000.0, "share": 0.5,
+    }  # fmt: skip
+    return Share(**fields | changes)
+
+
+def an_output(reference: str = "#73", **changes: Any) -> CostlyOutput:
+    """One output that balanced would have shed and that was not needed."""
+    fields: dict[str, Any] = {
+        "reference": reference, "entry_id": "e1", "tool": "read", "path": "logs/app.log", "tokens": 8_300.0,
+        "requests": 199, "cost": 1.12, "units": 223_000.0, "shed_at": 39, "last_used": None,
+    }  # fmt: skip
+    return CostlyOutput(**fields | changes)
+
+
+def a_side(**changes: Any) -> BillSide:
+    """One bill of two dollars."""
+    fields: dict[str, Any] = {
+        "uncached": 600.0, "read": 2e6, "written": 9e4, "output": 5e4, "cost": 2.0, "units": 5e5,
+    }  # fmt: skip
+    return BillSide(**fields | changes)
+
+
+def a_money(**changes: Any) -> Money:
+    """Half of two dollars for reading, the rest for calls, words and the system prompt."""
+    rest = (("arguments", "edit", 0.3), ("text", None, 0.15), ("overhead", None, 0.05))
+    fields: dict[str, Any] = {
+        "shares": [a_share(), *(a_share(kind, tool, share=part, cost=2 * part, output=900.0)
+                                for kind, tool, part in rest)],
+        "outputs": [an_output(), an_output("#16", shed_at=29, last_used=163), an_output("#9", path=None, shed_at=None)],
+        "output_count": 40, "recorded": a_side(cost=2.01), "modelled": a_side(), "sheddable": 0.54,
+        "sheddable_at_peak": 0.61,
+    }  # fmt: skip
+    return Money(**fields | changes)
+
+
+def a_held(**changes: Any) -> Held:
+    """One pin, two outputs of a list, stale reads and plain thinking."""
+    fields: dict[str, Any] = {
+        "pins": (1, 52.0), "never": (2, 4_000.0), "superseded": (59, 57_100.0), "thinking": (7, 900.0), "binds": False,
+        "way": "off",
+    }  # fmt: skip
+    return Held(**fields | changes)
+
+
+def some_equal_cuts() -> list[EqualCuts]:
+    """Compaction alone at three lines."""
+    return [EqualCuts(policy=f"compaction:0.{at}0", cuts=cuts, cost=1.7 + cuts / 10, units=4e5 + cuts * 1e4)
+            for at, cuts in ((9, 1), (7, 2), (5, 4))]  # fmt: skip
 
 
 def a_moment(request: int = 1, **changes: Any) -> Moment:
@@ -45,7 +100,7 @@ def a_policy(policy: str = "balanced", **changes: Any) -> PolicyResult:
     fields: dict[str, Any] = {
         "policy": policy, "recorded": policy == "none", "moments": [a_moment()], "cuts": [], "lines": {}, "cost": 1.5,
         "units": 500_000.0, "ratio": 0.75, "saving": 0.5, "hit_ratio": 0.9, "breaks": 0, "moves": 0, "peak": 10_000.0,
-        "over_window": 0, "notes": [],
+        "over_window": 0, "notes": [], "needed_later": Needed(outputs=91, needed=5, tokens=9e4, needed_tokens=3e3),
     }  # fmt: skip
     return PolicyResult(**fields | changes)
 
@@ -57,7 +112,8 @@ def a_session(policies: Sequence[PolicyResult] | None = None, **changes: Any) ->
         "requests": 1, "messages": 3, "window": WINDOW, "window_source": "the model's own window", "baseline": "none",
         "error": 0.03, "policies": [a_policy("none", cost=2.0, ratio=1.0, saving=0.0), a_policy()]
         if policies is None else list(policies), "assumptions": [], "problems": [], "not_helped": [],
-        "verdict": "balanced would have saved 25 %.",
+        "verdict": "balanced would have saved 25 %.", "money": a_money(), "equal_cuts": some_equal_cuts(),
+        "held": a_held(),
     }  # fmt: skip
     return SessionResult(**fields | changes)
 
@@ -163,7 +219,10 @@ RESULTS = {
         a_policy("none", cost=math.nan, units=None, ratio=None, saving=None, hit_ratio=None, peak=math.inf,
                  moments=[a_moment(1, context=math.nan), a_moment(2, context=math.inf), a_moment(3, context=0.0)]),
         a_policy(cost=None, ratio=math.inf, lines={"shed": math.nan}, cuts=[a_cut(before=math.nan, after=math.inf)]),
-    ], window=0, error=None, model=None)),
+    ], window=0, error=None, model=None, money=a_money(
+        shares=[a_share(share=None, cost=None, tokens=0.0, sent=math.nan), a_share("injected", None, units=math.inf)],
+        outputs=[an_output(tokens=math.nan, cost=None)], recorded=None, sheddable=None,
+        modelled=a_side(read=None, cost=None, units=None)))),
     "several": a_result(a_long_session(12), a_long_session(130, path="b.jsonl"), a_long_session(40, price=None)),
     "different baselines": a_result(a_session(), a_session(baseline="compaction")),
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from tests.report.samples import a_long_session, a_policy, a_result, a_session
 
 from leafscar.report import render_html
+from leafscar.report.sort import SCRIPT_SOURCE
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -99,3 +101,53 @@ def test_the_page_shows_and_asks_for_nothing(tmp_path, scheme, width):
     assert said == []
     assert server.asked == ["/"]
     assert marked(picture) > 0.01
+
+
+def built(server, folder, *flags):
+    """The document as it stands after its scripts ran, and what the console said."""
+    run = subprocess.run(
+        [BROWSER, *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", *flags,
+         f"--host-resolver-rules=MAP * 127.0.0.1:{server.port}", f"http://127.0.0.1:{server.port}/"],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return run.stdout, [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+
+
+def names(document, label):
+    """Heads of the rows of one table, in order."""
+    table = document.partition(f'aria-label="{label}"')[2].partition("</table>")[0]
+    return re.findall(r'<th scope="row">([\w:-]+)', table.partition("<tbody>")[2])
+
+
+def test_tables_sort_by_their_heads(tmp_path):
+    """The script runs under its policy, adds a button to each head, and sorts numbers down, then up, words after."""
+    policies = [a_policy("none"), a_policy("a", cost=900.0), a_policy("b", cost=12.5), a_policy("c", cost=1_000.0)]
+    policies.append(a_policy("d", cost=None))
+    page = render_html(a_result(a_session(policies)))
+    with Server(page) as server:
+        document, said = built(server, tmp_path)
+    assert said == []
+    assert (
+        '<th scope="col" title="dollars of all requests and of the summariser"><button type="button">Cost' in document
+    )
+    assert names(document, "Policies compared") == ["none", "a", "b", "c", "d"]
+    click = "document.querySelectorAll('.policies thead button')[1].click();"
+    for clicks, order in ((1, ["none", "b", "a", "c", "d"]), (2, ["c", "a", "b", "none", "d"])):
+        clicked = re.sub(r"<meta http-equiv[^>]*>", "", page).replace(
+            "</body>", f"<script>{click * clicks}</script></body>"
+        )
+        with Server(clicked) as server:
+            document, said = built(server, tmp_path)
+        assert said == []
+        assert names(document, "Policies compared") == order
+        assert f'aria-sort="{"ascending" if clicks == 1 else "descending"}"' in document
+
+
+def test_without_script_nothing_is_missing(tmp_path):
+    """Where a browser runs no script, the page holds every table and every number, and no button."""
+    page = render_html(a_result(a_long_session(30)))
+    with Server(page.replace(SCRIPT_SOURCE, "'none'")) as server:
+        document, _ = built(server, tmp_path)
+    assert "<button" not in document
+    assert names(document, "Policies compared") == names(page, "Policies compared") != []
+    assert document.count("<tr>") == page.count("<tr>")

@@ -28,7 +28,7 @@ def test_every_policy_is_a_row():
 def test_recorded_numbers_are_plain():
     """The row of the recording carries no mark of inference."""
     row = rows_of(a_session([a_policy("none", moments=[a_moment(inferred=False)], cost=2.0)]))[0]
-    assert row.cells == ("none", "$2.00", "baseline", "90\u00a0%", "0", "0", "0", "10.0k", "0")
+    assert row.cells == ("none", "$2.00", "baseline", "90\u00a0%", "0", "0", "0", "10.0k", "0", "5 of 91")
 
 
 def test_simulated_numbers_are_marked():
@@ -36,7 +36,7 @@ def test_simulated_numbers_are_marked():
     row = cells(a_policy(breaks=4, moves=3, cuts=[a_cut()], over_window=2))
     assert row == {
         "policy": "balanced", "cost": "~$1.50", "delta": "~-$0.50 (-25\u00a0%)", "hit": "~90\u00a0%", "breaks": "4",
-        "moves": "3", "cuts": "1", "peak": "~10.0k", "over": "2",
+        "moves": "3", "cuts": "1", "peak": "~10.0k", "over": "2", "needed": "5 of 91",
     }  # fmt: skip
 
 

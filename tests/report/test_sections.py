@@ -18,7 +18,7 @@ def test_every_policy_has_a_row():
     """Each policy stands in the table with its scope, the recorded one by that name."""
     page = Page("\n".join(policy_table(a_long_session(60))))
     assert len(page.all("th", scope="row")) == len(LINES)
-    assert len(page.all("th", scope="col")) == 9
+    assert len(page.all("th", scope="col")) == 10
     assert all(name in page.text for name in LINES)
     assert "nonerecorded" in page.text
 

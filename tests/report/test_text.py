@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.report.samples import LINES, RESULTS, a_long_session, a_policy, a_result, a_session
+from tests.report.samples import LINES, RESULTS, a_long_session, a_money, a_policy, a_result, a_session
 
 from leafscar.report import render_text
 
@@ -49,8 +49,8 @@ def test_every_policy_is_a_line_of_the_table(width):
     """Each policy has its row at any width, with all of its cells."""
     lines = render_text(a_result(a_long_session(130)), width=width).splitlines()
     for name in LINES:
-        [row] = [line for line in lines if line.startswith(f"{name} ") and re.search(r"k +\d+$", line)]
-        assert len(row.split()) >= 8
+        [row] = [line for line in lines if line.startswith(f"{name} ") and re.search(r"k +\d+ +5 of 91$", line)]
+        assert len(row.split()) >= 10
 
 
 def test_a_narrow_table_breaks_its_deltas():
@@ -111,3 +111,18 @@ def test_foreign_text_cannot_steer_a_terminal():
     for color in (False, True):
         text = render_text(a_result(session, verdict=hostile, skipped=[hostile]), color=color)
         assert not re.search(r"[\x00-\x09\x0b-\x1f]", COLOUR.sub("", text))
+
+
+def test_money_in_a_few_lines():
+    """Classes and tools with their share, what could be shed, the costliest outputs, and what is protected."""
+    text = " ".join(render_text(a_result(a_session())).split())
+    for part in (
+        "Where the money goes: - outputs of tools 50 %, calls of tools 30 %, the model's words 15 %,",
+        "by tool: read 50 %, edit 30 %",
+        "outputs that could have been shed made up 54 % of all input tokens, 61 % of the largest request",
+        "costliest outputs: #73 read (8.3k tokens, sent 199 times, $1.12), #16 read",
+        "- 1 pin (~52 tokens): carried word for word through every cut",
+    ):
+        assert part in text
+    assert "Where the money goes" not in render_text(a_result(a_session(money=None, held=None)))
+    assert "costliest" not in render_text(a_result(a_session(money=a_money(outputs=[]))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.report.samples import a_cut, a_moment, a_policy, a_result, a_session
 
+from leafscar.replay.details import Needed
 from leafscar.report.totals import total_of
 
 
@@ -100,3 +101,12 @@ def test_no_moments_no_ratio():
 def test_what_cannot_be_compared_is_not_summed(sessions):
     """One session, different baselines or different policies give no total."""
     assert total_of(a_result(*sessions)) is None
+
+
+def test_what_was_needed_later_is_added_up():
+    """Sums of outputs and of those that were needed; nothing of a single session is left over."""
+    total = total_of(a_result(a_session(), a_session())).session
+    assert total.policies[1].needed_later == Needed(outputs=182, needed=10, tokens=18e4, needed_tokens=6e3)
+    assert (total.money, total.equal_cuts, total.held) == (None, [], None)
+    unknown = a_session([a_policy("none", needed_later=None), a_policy(needed_later=None)])
+    assert total_of(a_result(a_session(), unknown)).session.policies[1].needed_later is None

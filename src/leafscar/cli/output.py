@@ -15,7 +15,7 @@ from msgspec import Struct
 from leafscar._regular import read_file, replace_file
 from leafscar.errors import LeafscarError
 
-__all__ = ["Kind", "check_apart", "check_output", "is_page", "is_result", "write_output"]
+__all__ = ["Kind", "check_apart", "check_output", "is_explanation", "is_page", "is_result", "write_output"]
 
 Kind = Callable[[bytes], bool]
 """Tells whether a file holds an earlier output of the kind that is to be written."""
@@ -42,10 +42,26 @@ class _Result(Struct):
     version: str
 
 
+class _Explanation(Struct):
+    policy: str
+    request: int
+    requests: int
+    estimate: float
+
+
 def is_result(data: bytes) -> bool:
     """Whether this is what ``replay --json`` writes."""
     try:
         msgspec.json.decode(data, type=_Result)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def is_explanation(data: bytes) -> bool:
+    """Whether this is what ``replay --explain N --json`` writes."""
+    try:
+        msgspec.json.decode(data, type=_Explanation)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return True

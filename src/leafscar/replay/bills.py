@@ -14,7 +14,7 @@ from leafscar.model import Usage
 from leafscar.replay.cache import CacheModel, CacheUse
 from leafscar.replay.prices import Prices
 
-__all__ = ["OUTPUT_RATIO", "Bill", "bill", "recorded_bill"]
+__all__ = ["OUTPUT_RATIO", "Bill", "Rates", "bill", "dollar_rates", "recorded_bill", "unit_rates"]
 
 OUTPUT_RATIO = 5.0
 """Input tokens that an output token is taken to be worth where prices are unknown (an assumption)."""
@@ -63,6 +63,29 @@ class Bill(Struct, frozen=True, kw_only=True):
             stated=self.stated + other.stated,
             unknown=self.unknown | other.unknown,
         )
+
+
+class Rates(Struct, frozen=True, kw_only=True):
+    """What one token of each class costs in a simulated request; None where no price is listed."""
+
+    uncached: float | None
+    read: float | None
+    written: float | None
+    output: float | None
+
+
+def dollar_rates(prices: Prices, model: CacheModel, input_tokens: float) -> Rates:
+    """Dollars a token in a request of ``input_tokens``."""
+    flat = prices.for_request(input_tokens)
+    short, long = _write_prices(flat, model)
+    listed = (flat.input, flat.cache_read, long if model.hour else short, flat.output)
+    uncached, read, written, output = (None if price is None else price / 1e6 for price in listed)
+    return Rates(uncached=uncached, read=read, written=written, output=output)
+
+
+def unit_rates(prices: Prices | None, model: CacheModel) -> Rates:
+    """Input-token equivalents a token."""
+    return Rates(uncached=1.0, read=model.read, written=model.written, output=_output_ratio(prices))
 
 
 def bill(use: CacheUse, output: float, prices: Prices | None, model: CacheModel) -> Bill:
@@ -114,12 +137,12 @@ def _charged(tokens: Bill, prices: Prices | None, model: CacheModel) -> Bill:
 
 def _dollars(tokens: Bill, prices: Prices, model: CacheModel) -> float | None:
     """Dollars at flat prices; None when tokens were used whose price is unknown."""
-    plain = model.style == "automatic"  # fills its cache without a premium
+    short, long = _write_prices(prices, model)
     classes = (
         (tokens.uncached, prices.input),
         (tokens.read, prices.cache_read),
-        (tokens.written - tokens.written_long, prices.input if plain else prices.cache_write),
-        (tokens.written_long, prices.input if plain else prices.cache_write_long),
+        (tokens.written - tokens.written_long, short),
+        (tokens.written_long, long),
         (tokens.output, prices.output),
     )
     total = 0.0
@@ -130,14 +153,24 @@ def _dollars(tokens: Bill, prices: Prices, model: CacheModel) -> float | None:
     return total / 1e6
 
 
-def _units(tokens: Bill, prices: Prices | None, model: CacheModel) -> float:
-    ratio = OUTPUT_RATIO
+def _write_prices(prices: Prices, model: CacheModel) -> tuple[float | None, float | None]:
+    """Listed prices of a written token, with the usual and with the one-hour lifetime."""
+    if model.style == "automatic":  # fills its cache without a premium
+        return prices.input, prices.input
+    return prices.cache_write, prices.cache_write_long
+
+
+def _output_ratio(prices: Prices | None) -> float:
     if prices is not None and prices.input and prices.output is not None:
-        ratio = prices.output / prices.input
+        return prices.output / prices.input
+    return OUTPUT_RATIO
+
+
+def _units(tokens: Bill, prices: Prices | None, model: CacheModel) -> float:
     return (
         tokens.uncached
         + tokens.read * model.read
         + (tokens.written - tokens.written_long) * model.write
         + tokens.written_long * model.write_long
-        + tokens.output * ratio
+        + tokens.output * _output_ratio(prices)
     )

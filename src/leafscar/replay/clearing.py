@@ -64,6 +64,8 @@ class Clearing:
         """Outputs that the newest call of :meth:`follow` cleared."""
         self.freed = 0.0
         """Tokens that went with them."""
+        self.newest: list[int] = []
+        """Positions of the outputs that were cleared last."""
         self._rule, self._sizer, self._overhead = rule, sizer, overhead
         self._inputs = isinstance(rule, ClearToolUses | LangChainClear) and rule.clear_tool_inputs
         self._ledger: Ledger | None = None
@@ -214,6 +216,7 @@ class Clearing:
         for at in indexes:
             self._clear_one(at)
         self.moved, self.freed = len(indexes), self.saved - before
+        self.newest = [self._outputs[at].position for at in indexes]
         first = min(map(self._first_of, indexes), default=None)
         if self._sent is not None:  # an edit of the context: most of this was cleared before
             self.moved, first = max(0, self.moved - len(self._sent)), self._first_difference(self._sent)

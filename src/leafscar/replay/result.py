@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from leafscar.replay.details import EqualCuts, Held, Money, Needed
 from leafscar.replay.numbers import margin_of
 
 __all__ = ["Assumption", "CutMark", "Moment", "PolicyResult", "ReplayResult", "SessionResult"]
@@ -105,6 +106,8 @@ class PolicyResult(Struct, frozen=True, kw_only=True):
     """Sentences for this row: control was off and why, the loop breaker, …"""
     off: list[str] = []
     """Sentences: what of the policy the settings, or the model, did not let happen."""
+    needed_later: Needed | None = None
+    """What of the outputs that it took out was used again later; None when that is not known."""
     rule: str = ""
     """The other tool's rule that the row follows (``mask-last-n``, …); empty for policies of ours."""
 
@@ -145,6 +148,12 @@ class SessionResult(Struct, frozen=True, kw_only=True):
     """Sentences: what would not help here, and why."""
     verdict: str
     """The result in one sentence."""
+    money: Money | None = None
+    """Where the money of the session as it was went."""
+    equal_cuts: list[EqualCuts] = []
+    """``compaction`` at other lines, for comparisons at equal cuts; empty unless asked for."""
+    held: Held | None = None
+    """What stays raw, and what may go sooner."""
 
     @property
     def margin(self) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, structs
 
@@ -13,7 +13,7 @@ from leafscar.replay.cache import Block
 from leafscar.replay.clearing import Clearing
 from leafscar.replay.recording import RecordedRequest
 from leafscar.replay.rivals import Rule, SummarizeAt, line_of
-from leafscar.replay.simulate import Asked, Run, Setup, Simulation, uncut
+from leafscar.replay.simulate import Asked, Run, Setup, Simulation, Watch, uncut
 
 __all__ = ["Rival", "simulate_rival"]
 
@@ -34,16 +34,16 @@ class Rival(Struct, frozen=True, kw_only=True):
     """Whether a cache breakpoint stands where what the rule changed ends."""
 
 
-def simulate_rival(setup: Setup, rival: Rival) -> Run:
+def simulate_rival(setup: Setup, rival: Rival, watches: Sequence[Watch] = ()) -> Run:
     """Replay every recorded request under a rule; cuts above the threshold take the place of the recorded ones."""
-    return _RivalRun(setup, rival, uncut(setup.recording.path)).play()
+    return _RivalRun(setup, rival, uncut(setup.recording.path), watches).play()
 
 
 class _RivalRun(Simulation):
     """The controller only follows the path and makes the cuts that are asked for; it sheds nothing itself."""
 
-    def __init__(self, setup: Setup, rival: Rival, entries: Sequence[Entry]) -> None:
-        super().__init__(_own(setup, rival.rule), parse_policy("compaction"), entries)
+    def __init__(self, setup: Setup, rival: Rival, entries: Sequence[Entry], watches: Sequence[Watch]) -> None:
+        super().__init__(_own(setup, rival.rule), parse_policy("compaction"), entries, watches)
         self._rival = rival
         self._clearing = Clearing(rival.rule, setup.sizes, setup.overhead)
         self._fruitless = 0
@@ -95,6 +95,10 @@ class _RivalRun(Simulation):
         key = self._key(self._controller.items[position], marker=marker)
         version = self._clearing.version(position)
         return Block((key, version) if version else key, self._clearing.size(position))
+
+    def _replaced(self, plan: Plan) -> Iterable[int]:
+        del plan  # what a rule clears is in no plan
+        return self._clearing.newest
 
     def _moved(self, events: Sequence[Event]) -> tuple[int, float]:
         del events  # the controller tells of cuts alone

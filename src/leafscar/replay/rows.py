@@ -19,9 +19,18 @@ from leafscar.replay.reported import likely_number, likely_usage, stated_cost
 from leafscar.replay.result import CutMark, Moment, PolicyResult
 from leafscar.replay.rival_run import Rival, simulate_rival
 from leafscar.replay.rivals import Rule, SummarizeAt, line_of, trigger_of
-from leafscar.replay.simulate import Run, Setup, simulate
+from leafscar.replay.simulate import Run, Setup, Watch, simulate
 
-__all__ = ["NEVER_CUT", "RECORDED", "lines_of", "modelled_row", "policy_of", "recorded_row", "virtual_row"]
+__all__ = [
+    "NEVER_CUT",
+    "RECORDED",
+    "lines_of",
+    "modelled_row",
+    "policy_of",
+    "recorded_row",
+    "summaries_bill",
+    "virtual_row",
+]
 
 RECORDED = "none"
 """The session as it was, in its own numbers."""
@@ -39,19 +48,19 @@ def policy_of(name: str) -> Policy:
     return parse_policy("none" if name == NEVER_CUT else name)
 
 
-def virtual_row(setup: Setup, chosen: str | Choice) -> PolicyResult:
+def virtual_row(setup: Setup, chosen: str | Choice, watches: Sequence[Watch] = ()) -> PolicyResult:
     """Run one policy; ratio and saving are filled in where the rows are compared."""
     name = chosen if isinstance(chosen, str) else chosen.name
     policy = policy_of(name) if name == NEVER_CUT else choice_of(chosen) if isinstance(chosen, str) else chosen
     if isinstance(policy, Rival):
-        return _rival_row(setup, policy)
-    row = _row(name, simulate(setup, policy), lines_of(setup.facts, policy), setup.facts.window or 0)
+        return _rival_row(setup, policy, watches)
+    row = _row(name, simulate(setup, policy, watches=watches), lines_of(setup.facts, policy), setup.facts.window or 0)
     return structs.replace(row, off=list(_switched_off(setup.facts, policy)))
 
 
-def _rival_row(setup: Setup, rival: Rival) -> PolicyResult:
+def _rival_row(setup: Setup, rival: Rival, watches: Sequence[Watch]) -> PolicyResult:
     facts = setup.facts
-    row = _row(rival.name, simulate_rival(setup, rival), _rival_lines(facts, rival.rule), facts.window or 0)
+    row = _row(rival.name, simulate_rival(setup, rival, watches), _rival_lines(facts, rival.rule), facts.window or 0)
     off = [] if facts.compaction_enabled else ["nothing was cut: compaction.enabled is false"]
     return structs.replace(row, rule=rival.tool, off=off, notes=[*row.notes, *_rival_notes(row, facts)])
 
@@ -81,13 +90,17 @@ def _switched_off(facts: Facts, policy: Policy) -> Iterable[str]:
         yield "nothing was cut: compaction.enabled is false"
 
 
-def modelled_row(setup: Setup) -> PolicyResult:
+def modelled_row(setup: Setup, watches: Sequence[Watch] = ()) -> PolicyResult:
     """The session as it was, recorded cuts included, under the cache model: what all other rows are compared with."""
-    run = simulate(setup, parse_policy("none"), keep_recorded_cuts=True)
+    run = simulate(setup, parse_policy("none"), keep_recorded_cuts=True, watches=watches)
     summaries = _recorded_summaries(setup)
-    extra = sum((spent for _, spent, _ in summaries), Bill())
-    run = structs.replace(run, bill=run.bill + extra, cuts=list(_recorded_cuts(setup, summaries)))
+    run = structs.replace(run, bill=run.bill + summaries_bill(setup), cuts=list(_recorded_cuts(setup, summaries)))
     return _row(RECORDED, run, {}, setup.facts.window or 0)
+
+
+def summaries_bill(setup: Setup) -> Bill:
+    """What the recorded summaries cost, as far as the recording says."""
+    return sum((spent for _, spent, _ in _recorded_summaries(setup)), Bill())
 
 
 def recorded_row(setup: Setup) -> PolicyResult:

@@ -11,15 +11,23 @@ from traceback import extract_tb
 from msgspec import Struct, structs
 
 from leafscar.config import Settings
+from leafscar.engine import DEFAULT_POLICY
 from leafscar.errors import LeafscarError, SessionError
 from leafscar.estimate import estimate_tokens
+from leafscar.hindsight import later_uses
 from leafscar.replay.choices import Choice
+from leafscar.replay.departures import DepartureWatch
+from leafscar.replay.equal import equal_cuts
 from leafscar.replay.facts import cut_settings, facts_of, shed_settings, window_of
+from leafscar.replay.held import held_of
+from leafscar.replay.money import MoneyWatch
+from leafscar.replay.needed import needed_of, with_fate
 from leafscar.replay.prices import Prices
 from leafscar.replay.recording import Recording, read_recording
 from leafscar.replay.result import Assumption, PolicyResult, ReplayResult, SessionResult
-from leafscar.replay.rows import NEVER_CUT, RECORDED, modelled_row, recorded_row, virtual_row
+from leafscar.replay.rows import NEVER_CUT, RECORDED, modelled_row, recorded_row, summaries_bill, virtual_row
 from leafscar.replay.run_verdict import run_not_helped, run_verdict
+from leafscar.replay.shares import money_of
 from leafscar.replay.simulate import Setup
 from leafscar.replay.sizes import Sizes, measure_sizes
 from leafscar.replay.tariffs import tariffs_of
@@ -53,6 +61,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Tokens."""
     settings: Settings = Settings()
     """What the settings files say."""
+    equal_cuts: bool = False
+    """Whether to run ``compaction`` at more lines, for a comparison at equal cuts."""
 
 
 def find_sessions(paths: Iterable[Path]) -> list[Path]:
@@ -142,19 +152,32 @@ def replay_session(session: Session, options: Options, *, tell: Callable[[str], 
         raise SessionError(session.path or "session", "holds no request to replay", hint="name a session with answers")
     sizes = measure_sizes(recording)
     setup, window = setup_of(recording, sizes, options)
-    baseline = modelled_row(setup)
+    names = [policy if isinstance(policy, str) else policy.name for policy in options.policies]
+    money, gone = MoneyWatch(setup), {name: DepartureWatch() for name in (RECORDED, *names)}
+    baseline = checked = modelled_row(setup, (money, gone[RECORDED]))
     if options.model is None:
         recorded = recorded_row(setup)
-        error = bill_error(recorded, baseline)
     else:
         own, _ = setup_of(recording, sizes, structs.replace(options, model=None, window=window.tokens))
         recorded = _on_own_terms(recorded_row(own), recording, options.model)
-        error = bill_error(recorded, modelled_row(own))
+        checked = modelled_row(own)
+    error = bill_error(recorded, checked)
+    uses = later_uses(recording.path, cwd=(session.header.cwd if session.header else None) or "")
     rows: list[PolicyResult] = []
-    for policy in options.policies:
-        tell(policy if isinstance(policy, str) else policy.name)
-        rows.append(recorded if policy == RECORDED else virtual_row(setup, policy))
+    for name, policy in zip(names, options.policies, strict=True):
+        tell(name)
+        rows.append(recorded if policy == RECORDED else virtual_row(setup, policy, (gone[name],)))
+    rows = [structs.replace(row, needed_later=needed_of(gone[row.policy].gone, uses)) for row in rows]
     rows = compare(rows, baseline, error)
+    spent = money_of(
+        money,
+        summaries_bill(setup),
+        modelled=baseline,
+        recorded=recorded,
+        checked=checked,
+        reference_for=session.reference_for,
+    )
+    fates = gone[DEFAULT_POLICY].gone if DEFAULT_POLICY in gone else {}
     return SessionResult(
         path=str(session.path or ""),
         session_id=session.header.id if session.header else "",
@@ -172,6 +195,9 @@ def replay_session(session: Session, options: Options, *, tell: Callable[[str], 
         problems=[*recording.notes, *(f"line {problem.line}: {problem.message}" for problem in session.problems)],
         not_helped=list(not_helped(rows, window.tokens, error)),
         verdict=session_verdict(rows, baseline, error, window.tokens),
+        money=structs.replace(spent, outputs=with_fate(spent.outputs, fates, uses, recording.requests)),
+        equal_cuts=equal_cuts(rows, lambda name: virtual_row(setup, name)) if options.equal_cuts else [],
+        held=held_of(setup, DEFAULT_POLICY),
     )
 
 

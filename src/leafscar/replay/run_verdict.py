@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from leafscar.replay.needed import joint_needed
 from leafscar.replay.numbers import count, is_told, is_within, joint_error, known, margin_of, percent
 from leafscar.replay.result import PolicyResult, SessionResult
-from leafscar.replay.verdict import chosen_row, counted, idle_reason
+from leafscar.replay.verdict import chosen_row, counted, idle_reason, needed_words
 
 __all__ = ["run_not_helped", "run_verdict"]
 
@@ -82,7 +83,8 @@ def _would(pairs: Sequence[_Pair], *, dollars: bool) -> str:
     first = f"${base * low:,.2f}" if dollars else f"{base * low / 1e6:,.2f}M"
     amounts = f"{first} to {_amount(base * high, dollars=dollars)}"
     word = "less" if ratio < 1 else "more"
-    return f"{name} would have cost {amounts} ({percent(least)} to {percent(most)} {word}){where}"
+    needed = needed_words(joint_needed([pair.row.needed_later for pair in pairs])) if ratio < 1 else ""
+    return f"{name} would have cost {amounts} ({percent(least)} to {percent(most)} {word}){where}{needed}"
 
 
 def _amount(value: float, *, dollars: bool) -> str:

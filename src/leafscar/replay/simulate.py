@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import UNSET, Struct
 
@@ -29,9 +29,9 @@ from leafscar.replay.cache import Block, CacheUse, PromptCache
 from leafscar.replay.recording import RecordedRequest, Recording
 from leafscar.replay.result import CutMark, Moment
 from leafscar.replay.sizes import Sizes
-from leafscar.replay.tariffs import Tariffs
+from leafscar.replay.tariffs import Tariff, Tariffs
 
-__all__ = ["Asked", "Run", "Setup", "Simulation", "simulate", "uncut"]
+__all__ = ["Asked", "Run", "Setup", "Simulation", "Step", "Watch", "simulate", "uncut"]
 
 
 class Setup(Struct, frozen=True, kw_only=True):
@@ -64,13 +64,38 @@ class Run(Struct, frozen=True, kw_only=True):
     notes: list[str]
 
 
-def simulate(setup: Setup, policy: Policy, *, keep_recorded_cuts: bool = False) -> Run:
+class Step(Struct, frozen=True, kw_only=True):
+    """One request that went out."""
+
+    request: RecordedRequest
+    controller: Controller
+    """As it is after the decision, before the answer."""
+    plan: Plan
+    moment: Moment
+    tariff: Tariff
+    events: Sequence[Event]
+    """What the controller told about this request, oldest first."""
+    replaced: Iterable[int]
+    """Positions of the outputs that markers stand for; in a request without a move, of any part of them."""
+
+
+class Watch(Protocol):
+    """Looks on while a policy runs; it changes nothing."""
+
+    def before(self, request: RecordedRequest, controller: Controller) -> None:
+        """Look at the controller when it has taken in the path and has not decided yet."""
+
+    def after(self, step: Step) -> None:
+        """Look at what went out."""
+
+
+def simulate(setup: Setup, policy: Policy, *, keep_recorded_cuts: bool = False, watches: Sequence[Watch] = ()) -> Run:
     """Replay every recorded request under ``policy``; its own cuts take the place of the recorded ones.
 
     ``keep_recorded_cuts`` leaves the recorded cuts where they were: the cache model over the session as it was.
     """
     entries = setup.recording.path if keep_recorded_cuts else uncut(setup.recording.path)
-    return Simulation(setup, policy, entries).play()
+    return Simulation(setup, policy, entries, watches).play()
 
 
 def uncut(path: Sequence[Entry]) -> list[Entry]:
@@ -95,8 +120,9 @@ class Simulation:
     What decides and what a block weighs can be another tool's rule: leafscar.replay.rival_run.
     """
 
-    def __init__(self, setup: Setup, policy: Policy, entries: Sequence[Entry]) -> None:
+    def __init__(self, setup: Setup, policy: Policy, entries: Sequence[Entry], watches: Sequence[Watch] = ()) -> None:
         self._setup = setup
+        self._watches = watches
         self._policy = policy
         self._entries = entries
         self._tariff = setup.tariffs.main
@@ -133,12 +159,16 @@ class Simulation:
         self._taken = place
         self._switch(request)
         asked = Asked()
+        if self._watches:
+            self._controller.follow(self._path, now=request.at)
+        for watch in self._watches:
+            watch.before(request, self._controller)
         plan = self._decide(request, asked)
         cold = self._cache.is_cold(request.at)
         use = self._send(plan, request.at)
         if asked.reason:
             self._cuts.append(_mark(request.number, asked, use.total))
-        self._book(request, use, asked, cause=_cause(use, cut=bool(asked.reason), cold=cold))
+        self._book(request, plan, use, asked, cause=_cause(use, cut=bool(asked.reason), cold=cold))
         response = self._setup.sizes(request.entry, request.message)
         self._controller.after_response(Usage(input=use.total, output=response, total_tokens=use.total + response))
 
@@ -212,31 +242,46 @@ class Simulation:
         edit = None if item.edit is UNSET else hash(stringify(item.edit))
         return item.entry.id or f"cut-{len(self._cuts) + 1}", item.entry.line, marker, edit
 
-    def _book(self, request: RecordedRequest, use: CacheUse, asked: Asked, *, cause: str | None) -> None:
+    def _book(self, request: RecordedRequest, plan: Plan, use: CacheUse, asked: Asked, *, cause: str | None) -> None:
         output = float((request.usage.output if request.usage else None) or 0)
         spent = bill(use, output, self._tariff.prices, self._tariff.cache) + asked.bill
         self._bill += spent
-        shed, shed_tokens = self._moved(self._controller.take_events())
-        self._moments.append(
-            Moment(
-                request=request.number,
-                entry_id=request.entry.id,
-                at=request.at,
-                context=use.total,
-                output=output,
-                read=use.read,
-                written=use.written,
-                uncached=use.uncached,
-                cost=spent.cost,
-                units=spent.units,
-                inferred=True,
-                shed=shed,
-                shed_tokens=shed_tokens,
-                cut=bool(asked.reason),
-                break_cause=cause,
-                missed=use.miss,
-            )
+        events = self._controller.take_events()
+        shed, shed_tokens = self._moved(events)
+        moment = Moment(
+            request=request.number,
+            entry_id=request.entry.id,
+            at=request.at,
+            context=use.total,
+            output=output,
+            read=use.read,
+            written=use.written,
+            uncached=use.uncached,
+            cost=spent.cost,
+            units=spent.units,
+            inferred=True,
+            shed=shed,
+            shed_tokens=shed_tokens,
+            cut=bool(asked.reason),
+            break_cause=cause,
+            missed=use.miss,
         )
+        self._moments.append(moment)
+        step = Step(
+            request=request,
+            controller=self._controller,
+            plan=plan,
+            moment=moment,
+            tariff=self._tariff,
+            events=events,
+            replaced=self._replaced(plan),
+        )
+        for watch in self._watches:
+            watch.after(step)
+
+    def _replaced(self, plan: Plan) -> Iterable[int]:
+        """Positions that this request, or one before it, replaced."""
+        return plan.replacements
 
     def _moved(self, events: Sequence[Event]) -> tuple[int, float]:
         """Outputs that this request newly replaced, and the tokens that went with them."""

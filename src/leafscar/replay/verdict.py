@@ -7,11 +7,21 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from leafscar.engine import DEFAULT_POLICY
+from leafscar.replay.details import Needed
 from leafscar.replay.numbers import count, is_told, known, margin_of, percent
 from leafscar.replay.result import PolicyResult
 from leafscar.replay.rows import NEVER_CUT
 
-__all__ = ["chosen_row", "compare", "cost_ratio", "counted", "idle_reason", "not_helped", "session_verdict"]
+__all__ = [
+    "chosen_row",
+    "compare",
+    "cost_ratio",
+    "counted",
+    "idle_reason",
+    "needed_words",
+    "not_helped",
+    "session_verdict",
+]
 
 
 def compare(rows: Sequence[PolicyResult], baseline: PolicyResult, error: float | None) -> list[PolicyResult]:
@@ -88,7 +98,18 @@ def _money(row: PolicyResult, baseline: PolicyResult, error: float | None) -> st
     dollars = (
         "" if row.saving is None or baseline.cost is None else f" (${abs(row.saving):.2f} of ${baseline.cost:.2f})"
     )
-    return f"cost about {percent(abs(1 - row.ratio))} {word}{dollars}; the model is off by {percent(error)} here"
+    text = f"cost about {percent(abs(1 - row.ratio))} {word}{dollars}; the model is off by {percent(error)} here"
+    return f"{text}{needed_words(row.needed_later)}" if row.ratio < 1 else text
+
+
+def needed_words(needed: Needed | None) -> str:
+    """What of the outputs that went was needed after all: it stands beside every saving."""
+    if needed is None:
+        return ", and how much of what it took out was needed later is unknown"
+    if not needed.outputs:
+        return ""
+    some = {0: "none was", 1: "1 was"}.get(needed.needed, f"{needed.needed:,} were")
+    return f", and of {count(needed.outputs, 'output')} that it took out {some} needed later"
 
 
 def not_helped(rows: Sequence[PolicyResult], window: int, error: float | None) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The page: one file without script or network (docs/adr/0050-report-is-one-still-page.md)."""
+"""The page: one file without network (docs/adr/0050-report-is-one-still-page.md)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from collections.abc import Iterable
 from leafscar.replay.result import ReplayResult
 from leafscar.report.markup import code, paragraph, safe
 from leafscar.report.numbers import count
+from leafscar.report.overview import side_by_side
 from leafscar.report.sections import policy_table, session_section
+from leafscar.report.sort import SCRIPT, SCRIPT_SOURCE
 from leafscar.report.style import STYLE
 from leafscar.report.totals import Total, total_of
 from leafscar.report.words import error_sentence, heading, policies_of, sizes
 
 __all__ = ["render_html"]
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    f"default-src 'none'; style-src 'unsafe-inline'; script-src {SCRIPT_SOURCE}; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
 _NAMED = 5  # sessions up to which the command names them
 _NOTHING = "Nothing was replayed."
 
@@ -39,7 +44,7 @@ def _page(result: ReplayResult, command: str) -> Iterable[str]:
     yield from _skipped(result)
     yield "</main>"
     yield from _footer(result, command)
-    yield "</body>\n</html>"
+    yield f"<script>{SCRIPT}</script>\n</body>\n</html>"
 
 
 def _head(result: ReplayResult) -> Iterable[str]:
@@ -68,10 +73,8 @@ def _overview(result: ReplayResult) -> Iterable[str]:
     total = total_of(result)
     if total:
         yield from _total(total)
-    yield "<h3>The sessions</h3>\n<ul>"
-    for number, session in enumerate(result.sessions, 1):
-        yield f'<li><a href="#session-{number}">{safe(heading(session))}</a>: {safe(session.verdict)}</li>'
-    yield "</ul>\n</section>"
+    yield from side_by_side(result)
+    yield "</section>"
 
 
 def _total(total: Total) -> Iterable[str]:

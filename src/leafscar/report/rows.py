@@ -9,6 +9,7 @@ from msgspec import Struct
 from leafscar.replay.numbers import is_within
 from leafscar.replay.result import PolicyResult, SessionResult
 from leafscar.report.numbers import UNKNOWN, dollars, inferred, known, percent, places, signed, tokens
+from leafscar.report.spending import needed_cell
 
 __all__ = ["WITHIN_ERROR", "Column", "Row", "columns_of", "is_priced", "rows_of", "trend_of"]
 
@@ -56,6 +57,7 @@ def columns_of(session: SessionResult) -> tuple[Column, ...]:
         Column(short="cuts", long="Cuts", meaning="compactions"),
         Column(short="peak", long="Peak", meaning="largest context in tokens"),
         Column(short="over", long="Over window", meaning="requests larger than the window"),
+        Column(short="needed", long="Needed later", meaning="outputs taken out, and how many were used again later"),
     )
 
 
@@ -78,6 +80,7 @@ def _cells(policy: PolicyResult, session: SessionResult, decimals: int) -> tuple
         f"{len(policy.cuts):,}",
         inferred(tokens(policy.peak), when=simulated or _peak_is_inferred(policy)),
         f"{policy.over_window:,}",
+        needed_cell(policy.needed_later),
     )
 
 

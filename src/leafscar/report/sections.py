@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from leafscar.replay.result import Assumption, PolicyResult, SessionResult
 from leafscar.report.figures import figures
 from leafscar.report.markup import paragraph, safe, typeset
+from leafscar.report.money import breaks, money_sections, protected
 from leafscar.report.numbers import UNKNOWN, count
 from leafscar.report.rows import WITHIN_ERROR, Row, columns_of, is_priced, rows_of, trend_of
+from leafscar.report.scatter import scatter
 from leafscar.report.words import (
     INFERRED,
     UNITS,
@@ -33,7 +35,11 @@ def session_section(session: SessionResult, number: int, *, of: int) -> Iterable
     yield from _facts(session)
     yield from policy_table(session)
     yield from _notes(session.policies)
+    yield from scatter(session, number)
     yield from figures(session, number)
+    yield from money_sections(session)
+    yield from breaks(session)
+    yield from protected(session)
     yield from _list("What would not help", session.not_helped)
     yield from _assumptions(session.assumptions)
     yield from _list(f"{count(len(session.problems), 'problem')} in the recording", session.problems)
@@ -59,7 +65,7 @@ def policy_table(session: SessionResult) -> Iterable[str]:
         yield paragraph("No policy was replayed.")
         return
     yield '<div class="scroll" role="region" aria-label="Policies compared" tabindex="0">'
-    yield '<table class="policies">\n<thead>\n<tr>'
+    yield '<table class="policies sortable">\n<thead>\n<tr>'
     for column in columns_of(session):
         yield f'<th scope="col" title="{safe(column.meaning)}">{safe(column.long)}</th>'
     yield "</tr>\n</thead>\n<tbody>"

@@ -51,6 +51,22 @@ tbody th { font-weight: 600; white-space: nowrap; }
 .policies .muted { color: var(--soft); }
 .policies .cheaper { color: var(--good); }
 .policies .dearer { color: var(--bad); }
+.data .num { text-align: right; white-space: nowrap; padding-left: 1.1rem; padding-right: 0; }
+.data thead th { white-space: nowrap; }
+.data .num + :is(td, th):not(.num) { padding-left: 1.1rem; }
+.data .cheaper { color: var(--good); }
+.data .dearer { color: var(--bad); }
+.data .muted { color: var(--soft); }
+.data .path { overflow-wrap: anywhere; min-width: 9em; }
+.data tbody th { white-space: normal; overflow-wrap: anywhere; min-width: 7em; }
+.data td:has(.bar) { width: 22%; min-width: 6rem; padding-right: 0; }
+.data thead button, .policies thead button { font: inherit; color: inherit; background: none; border: 0; padding: 0; }
+thead button { cursor: pointer; text-align: inherit; }
+thead button:hover { color: var(--ink); text-decoration: underline; }
+thead button:focus-visible, a:focus-visible { outline: 2px solid var(--context); outline-offset: 3px; }
+thead [aria-sort] button { color: var(--ink); }
+thead [aria-sort="ascending"] button::after { content: " \\25B2"; font-size: .75em; }
+thead [aria-sort="descending"] button::after { content: " \\25BC"; font-size: .75em; }
 .about { color: var(--soft); margin-right: .15em; }
 .tag { color: var(--soft); font-weight: 400; font-size: .85em; margin-left: .4em; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.25rem; list-style: none; padding: 0; max-width: none; }
@@ -81,6 +97,15 @@ svg .cuts .drop { stroke: var(--cut); stroke-width: 1; stroke-dasharray: 2 2; }
 svg .moves path { fill: var(--move); }
 svg .breaks path { stroke: var(--break); stroke-width: 1.2; }
 svg .beyond { fill: var(--bad); }
+svg.bar { height: .6rem; width: 100%; }
+svg.bar rect { fill: var(--context); }
+svg.scatter { max-width: 46rem; margin-top: 1rem; }
+svg.scatter .lead { stroke: var(--ghost); stroke-width: .8; fill: none; }
+svg.scatter .policy .spot { fill: var(--context); }
+svg.scatter .recorded .spot { fill: var(--ink); }
+svg.scatter :is(.policy, .recorded) text { fill: var(--ink); }
+svg.scatter .equal .thread { fill: none; stroke: var(--line); stroke-dasharray: 4 3; }
+svg.scatter .equal .spot { fill: var(--paper); stroke: var(--line); stroke-width: 1.4; }
 svg.symbol { width: 32px; height: 14px; flex: none; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--rule); color: var(--soft); }
 footer { font-size: .85rem; }
@@ -91,6 +116,7 @@ footer { font-size: .85rem; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .5rem; }
   svg { font-size: 13px; }
+  svg.scatter { font-size: 15px; }
 }
 @media print {
   @page { margin: 16mm 14mm; }
@@ -100,6 +126,8 @@ footer { font-size: .85rem; }
   tr { break-inside: avoid; }
   .session { margin-top: 2rem; }
   .scroll { overflow: visible; }
+  .data { font-size: 8.5pt; }
+  thead button::after { content: none !important; }
   .panels { grid-template-columns: 1fr 1fr; gap: 6mm; }
   svg { font-size: 13.5px; }
   .policies :is(th, td):not(:first-child) { padding-left: .7em; }

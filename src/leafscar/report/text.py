@@ -8,6 +8,7 @@ from textwrap import wrap
 from leafscar.replay.result import PolicyResult, ReplayResult, SessionResult
 from leafscar.report.numbers import count
 from leafscar.report.rows import Row, columns_of, is_priced, rows_of, trend_of
+from leafscar.report.spending import costliest_words, held_words, shed_words, spent_words
 from leafscar.report.totals import Total, total_of
 from leafscar.report.words import (
     INFERRED,
@@ -106,12 +107,25 @@ def _session(out: _Lines, session: SessionResult) -> None:
     notes = [f"{policy.policy}: {note}" for policy in session.policies for note in policy.notes]
     for title, items in (
         ("Notes:", notes),
+        ("Where the money goes:", list(_spending(session))),
         ("What would not help:", session.not_helped),
         ("Assumptions:", sourced(session.assumptions)),
         (f"{count(len(session.problems), 'problem')} in the recording:", _first_few(session.problems)),
     ):
         if items:
             out.section(title, items)
+
+
+def _spending(session: SessionResult) -> Iterable[str]:
+    """Where the money of the session as it was went, in a few lines; the page has the tables."""
+    money = session.money
+    if money is not None and money.shares:
+        yield spent_words(money)
+        yield shed_words(money)
+        if money.outputs:
+            yield costliest_words(money, priced=money.shares[0].cost is not None)
+    if session.held is not None:
+        yield from held_words(session.held)
 
 
 def _first_few(problems: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from leafscar.replay.needed import joint_needed
 from leafscar.replay.numbers import is_told, joint_error, margin_of
 from leafscar.replay.result import Moment, PolicyResult, ReplayResult, SessionResult
 from leafscar.report.numbers import known
@@ -84,6 +85,9 @@ def _sum(sessions: Sequence[SessionResult], names: Sequence[str], read: _Bill) -
         requests=sum(session.requests for session in sessions),
         messages=sum(session.messages for session in sessions),
         error=error,
+        money=None,
+        equal_cuts=[],
+        held=None,
         policies=[_total([_named(session)[name] for session in sessions], read, error) for name in names],
     )
 
@@ -116,6 +120,7 @@ def _sum_policy(parts: Sequence[PolicyResult], *, priced: bool) -> PolicyResult:
         peak=max((part.peak for part in parts if known(part.peak)), default=None),
         over_window=sum(part.over_window for part in parts),
         notes=[],
+        needed_later=joint_needed([part.needed_later for part in parts]),
         rule=parts[0].rule,
     )
 
