@@ -72,7 +72,7 @@ def test_the_same_as_lines(run, session):
     ("window", "policy", "action"),
     [
         (200_000, "balanced", "send as it is: below the shed line"),
-        (95_000, "balanced", "shed outputs: pressure"),
+        (95_000, "balanced", "shed outputs: it pays back"),
         (80_000, "compaction", "ask for a summary and cut: threshold"),
         (80_000, "none", "send as it is: below the cut line"),
     ],

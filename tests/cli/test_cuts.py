@@ -59,7 +59,7 @@ def test_each_thing_with_what_became_of_it(run, file):
     """Each cut has its numbers, each thing its words, its size, what is left of it, its need and the way back."""
     lines = run("cuts", file).stdout.splitlines()
     assert lines[2] == f"{file} (pi)"
-    assert lines[4].startswith("cut 1 of 1 at #8: 6 messages out, 0 kept; 4,321 tokens before, a summary of ~4")
+    assert lines[4].startswith("cut 1 of 1 at #8: 6 messages out, 0 kept; 4,321 tokens before, a summary of ~3")
     rows = {line.split()[0]: line.split() for line in lines if " leafscar recall" in line}
     assert "rules     1: 1 not in it; 0 needed again" in "\n".join(lines)
     name = f"'{file}'"

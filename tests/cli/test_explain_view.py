@@ -25,7 +25,7 @@ def test_a_move_reads_from_decision_to_neighbours():
     told = explained(story, move.request)
     lines = lines_of(told)
     assert " counted at 0" in lines["estimate"][0]
-    assert lines["lines"] == ["threshold 43,616, shed 42,000, goal 37,200"]
+    assert lines["lines"] == ["threshold 43,616, shed 43,616, goal 36,000"]
     assert lines["level 1"][0].startswith("engaged since the newest cut, moves have taken out ~")
     assert lines["sheddable"][0].startswith(f"{len(told.outputs)} outputs, ~")
     assert lines["sheddable"][1].split()[-2:] in (["tokens", "older"], ["current", "turn"])

@@ -46,7 +46,7 @@ def test_keys_that_nothing_reads_yet_say_so(project):
     lines = run("shedArguments=true", "continuity=false", "windowCap=9").stdout.splitlines()
     assert [line.split(maxsplit=1) for line in lines if line.startswith("leafscar.")] == [
         ["leafscar.windowCap", "9               (global)"],
-        ["leafscar.shedArguments", "true            (global) (no effect yet)"],
+        ["leafscar.shedArguments", "true            (global)"],
         ["leafscar.continuity", "false           (global) (no effect yet)"],
     ]
 

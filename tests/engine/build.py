@@ -6,13 +6,20 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import structs
+
 from leafscar.compaction import SummaryRequest, SummaryResponse
-from leafscar.engine import Controller, Facts, Fallback, Send, Summarise, materialise
+from leafscar.engine import POLICIES, Controller, Facts, Fallback, Send, Summarise, materialise
 from leafscar.engine.sizers import chars_sizer
 from leafscar.estimate import estimate_tokens
 from leafscar.model import as_entry
 
 Raw = dict[str, Any]
+
+STEADY = structs.replace(
+    POLICIES["balanced"], shed_fraction=0.70, goal_fraction=0.62, batch_tokens=20_000, batch_divisor=10, payback=0
+)
+"""``balanced`` with round lines, and no move below the shed line but while the cache is cold."""
 
 
 def text(tokens: int, word: str = "row ") -> str:

@@ -6,7 +6,7 @@ import contextlib
 import json
 
 import pytest
-from tests.engine.build import Host, assistant, broken, call, facts, result, summary, text, user
+from tests.engine.build import STEADY, Host, assistant, broken, call, facts, result, summary, text, user
 
 from leafscar.compaction import SummaryResponse, pins_intact
 from leafscar.engine import CacheFacts, Controller, CutSettings, Fallback, Send, ShedSettings, Summarise, materialise
@@ -18,7 +18,7 @@ from leafscar.pruning import Never
 # window 100,000, reserve 10,000: T 90,000, shed line 70,000, goal 62,000, batch 10,000, cold 1,000, protect 10,000
 
 
-def grown(policy="balanced", steps=8, tokens=10_000, **given) -> Host:
+def grown(policy=STEADY, steps=8, tokens=10_000, **given) -> Host:
     """A host whose session holds a prompt and ``steps`` tool results, the last one still unanswered."""
     host = Host(policy, **given)
     host.add(user())
@@ -96,21 +96,23 @@ def test_an_unknown_clock_is_never_cold():
     assert {event.kind for event in host.events} == {"keep"}
 
 
-def test_thrifty_moves_once_it_pays():
-    """Dead tokens are billed at each request until they have cost as much as sending the rest again."""
-    host = grown("thrifty", steps=4, tokens=8_000, cache=CacheFacts(read=0.5, write=1.0))
-    kinds = []
-    for _ in range(4):
+@pytest.mark.parametrize(("read", "reason"), [(0.1, "it pays back"), (0.01, "pressure")])
+def test_a_move_below_the_shed_line_waits_until_it_pays(read, reason):
+    """Twenty responses make it worth it where a cached token costs a tenth; where it costs next to nothing, none do."""
+    host = Host(cache=CacheFacts(read=read, write=1.25))
+    host.add(user())
+    for number in range(24):
         host.request()
-        kinds += host.kinds()
-        host.respond("ok")
-    assert kinds == ["keep", "keep", "shed", "keep"]
-    assert host.controller.state.dead_cost == 0
+        host.respond(text(2_000), call(f"c{number}"))
+        host.add(result(f"c{number}", 1_500))
+    first = next(event for event in host.events if event.kind == "shed")
+    assert first.reason == reason
+    assert (first.estimate <= 75_000) == (reason == "it pays back")
 
 
 def test_superseded_reads_go_even_in_the_current_turn():
     """A read that a whole later read or an edit made stale counts as older material, from 100 tokens on."""
-    host = Host()
+    host = Host(STEADY)
     host.add(user())
     for name, tokens, arguments in (
         ("read", 200, {"path": "a"}),
@@ -336,6 +338,22 @@ def test_a_cut_is_one_summary_and_a_tail():
     assert outcome.plan.estimate == host.new_events[-1].after < host.new_events[-1].estimate
 
 
+@pytest.mark.parametrize(
+    ("overhead", "kinds"), [(30_000, ["summarise", "shed", "cut"]), (28_000, ["summarise", "cut"])]
+)
+def test_what_a_cut_keeps_is_shed_where_it_is_too_large(overhead, kinds):
+    """A kept tail that leaves the request above T goes out with markers; below T it is raw."""
+    host = Host(facts=facts(60_000), overhead=overhead)
+    host.add(user(6_000))
+    for id_, said, shown in (("a", 4_000, 10_000), ("b", 0, 7_000)):
+        host.request()
+        host.respond(text(said), call(id_))
+        host.add(result(id_, shown))
+    host.request()
+    assert host.kinds() == kinds
+    assert host.size() <= 50_000
+
+
 def test_the_hosts_entry_takes_the_place_of_the_announced_one():
     """The next call finds the host's own entry and goes on: no second projection, the same bytes."""
     host = over()
@@ -435,7 +453,7 @@ def test_nothing_to_cut_asks_nobody():
     assert host.asked == []
     assert host.kinds() == ["nothing-to-cut", "over-threshold"]
     assert host.controller.compact(host.path) is None
-    assert Host().controller.compact([]) is None
+    assert Host(STEADY).controller.compact([]) is None
 
 
 @pytest.mark.parametrize("policy", ["none", "compaction", "classic", "balanced"])
@@ -518,7 +536,7 @@ def test_level_1_steps_in_for_a_failed_summary():
 
 def test_a_request_below_the_threshold_goes_as_it_is():
     """Under pressure but below T a failed summary changes nothing."""
-    host = Host()
+    host = Host(STEADY)
     host.add(user(30_000))
     host.step(100)
     host.add(user(42_000))
@@ -531,7 +549,7 @@ def test_a_request_below_the_threshold_goes_as_it_is():
 
 def test_after_a_fallback_the_next_try_waits():
     """No summary is asked for again until the request has grown by the small batch."""
-    host = Host()
+    host = Host(STEADY)
     host.add(user(30_000))
     host.step(100)
     host.add(user(42_000))
@@ -733,7 +751,11 @@ def test_a_marker_returns_only_where_its_output_may_still_go():
     host.request()
     state = host.controller.state
     again = Controller(
-        facts=facts(), sizer=chars_sizer, state=state, shed=ShedSettings(never=Never(ids=frozenset({"e3"})))
+        facts=facts(),
+        policy=STEADY,
+        sizer=chars_sizer,
+        state=state,
+        shed=ShedSettings(never=Never(ids=frozenset({"e3"}))),
     )
     again.follow(host.path)
     assert sorted(again.plan().replacements) == [4, 6, 8, 10, 12]
@@ -749,7 +771,7 @@ def test_references_are_the_hosts():
 # --- bound thinking -------------------------------------------------------------------------------
 
 
-def thinking(way: str, policy="balanced", steps=7) -> Host:
+def thinking(way: str, policy=STEADY, steps=7) -> Host:
     """A session whose responses think, on a model that binds thinking."""
     host = Host(policy, facts=facts(bound_thinking=True, thinking_way=way))
     host.add(user())
@@ -778,7 +800,7 @@ def test_bound_thinking_makes_no_moves_by_default():
     host.request()
     assert host.outcome.plan.strip_thinking == stripped
     assert thoughts(host) == [len(host.sent) - 1]
-    again = Controller(facts=host.controller.facts, sizer=chars_sizer, state=host.controller.state)
+    again = Controller(facts=host.controller.facts, policy=STEADY, sizer=chars_sizer, state=host.controller.state)
     again.follow(host.path)
     assert again.plan().strip_thinking == stripped
 
@@ -791,7 +813,7 @@ def test_strip_lets_later_thinking_go_with_the_move():
     assert thoughts(host) == [1]
     assert host.outcome.plan.kept == 2
     assert host.outcome.plan.strip_thinking == (2, 15)
-    again = Controller(facts=host.controller.facts, sizer=chars_sizer, state=host.controller.state)
+    again = Controller(facts=host.controller.facts, policy=STEADY, sizer=chars_sizer, state=host.controller.state)
     again.follow(host.path)
     assert again.plan().strip_thinking == (2, 15)
 
@@ -867,7 +889,7 @@ def test_no_number_is_no_reading(total, policy):
 @pytest.mark.parametrize("stop", ["error", "aborted"])
 def test_a_failed_response_is_no_reading(stop):
     """Neither its own usage nor a report for it."""
-    host = Host()
+    host = Host(STEADY)
     host.add(user(100))
     host.request()
     host.controller.after_response(Usage(total_tokens=5_000))
@@ -891,7 +913,7 @@ def test_a_reading_larger_than_the_window_is_refused():
 
 def test_a_jump_without_content_is_refused_once():
     """More than twice what was expected and a quarter of the window: refused, until it is said again."""
-    host = Host()
+    host = Host(STEADY)
     host.add(user(100))
     host.request()
     host.respond("ok", total=20_000)

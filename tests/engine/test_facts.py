@@ -101,21 +101,25 @@ def test_the_gate_margin_is_always_reserve_tokens(policy):
 
 
 @pytest.mark.parametrize(
-    ("window", "given", "shed", "goal", "cut", "batch", "cold", "protect", "keep"),
+    ("window", "given", "expected"),
     [
-        (200_000, {}, 140_000, 124_000, 183_616, 20_000, 2_000, 10_000, 20_000),
-        (1_000_000, {}, 700_000, 620_000, 983_616, 20_000, 2_000, 10_000, 20_000),
-        (100_000, {}, 70_000, 62_000, 83_616, 10_000, 1_000, 10_000, 20_000),
-        (16_384, {}, 10_923, 9_613, 10_923, 1_638, 163, 1_365, 5_461),
-        (8_192, {}, 5_462, 4_807, 5_462, 819, 81, 682, 2_731),
-        (8_192, {"reserve_tokens": 0, "reserve_is_set": True}, 5_734, 5_079, 8_192, 819, 81, 1_024, 4_096),
+        (200_000, {}, (100_000, 150_000, 120_000, 183_616, 25_000, 2_000, 10_000, 20_000)),
+        (1_000_000, {}, (500_000, 750_000, 600_000, 983_616, 40_000, 2_000, 10_000, 20_000)),
+        (100_000, {}, (50_000, 75_000, 60_000, 83_616, 12_500, 1_000, 10_000, 20_000)),
+        (16_384, {}, (8_192, 10_923, 9_613, 10_923, 2_048, 163, 1_365, 5_461)),
+        (8_192, {}, (4_096, 5_462, 4_807, 5_462, 1_024, 81, 682, 2_731)),
+        (
+            8_192,
+            {"reserve_tokens": 0, "reserve_is_set": True},
+            (4_096, 6_144, 4_915, 8_192, 1_024, 81, 1_024, 4_096),
+        ),
     ],
 )
-def test_the_lines_of_balanced(window, given, shed, goal, cut, batch, cold, protect, keep):
-    """Shed above 70 %, reach 62 % or T less 8 %, batches of 20,000 or a tenth; never a line above T."""
+def test_the_lines_of_balanced(window, given, expected):
+    """Pay from 50 %, shed above 75 %, reach 60 % or T less 8 %, batches of 40,000 or an eighth; no line above T."""
     drawn = lines(window, "balanced", **given)
-    found = (drawn.shed, drawn.goal, drawn.cut, drawn.batch, drawn.cold_batch, drawn.protect, drawn.keep)
-    assert found == (shed, goal, cut, batch, cold, protect, keep)
+    names = ("payback", "shed", "goal", "cut", "batch", "cold_batch", "protect", "keep")
+    assert tuple(getattr(drawn, name) for name in names) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.engine.build import Host, broken, facts, materialise_positions, per_position, summary
+from hypothesis import strategies as st
+from tests.engine.build import Host, broken, facts, materialise_positions, per_position, summary, user
 from tests.engine.pure import measure
 from tests.engine.strategies import CANARY, SMALL, branched, play, scripts, small_host
 
@@ -19,7 +21,7 @@ from leafscar.engine.decide import decide
 from leafscar.engine.fold import fold
 from leafscar.engine.plan import sendable
 from leafscar.engine.sizers import calibrated_sizer, chars_sizer
-from leafscar.errors import SummaryFailed
+from leafscar.errors import ContextOverflow, SummaryFailed
 from leafscar.estimate import estimate_tokens
 from leafscar.model import Assistant, Image, as_entry
 from leafscar.model.messages import parts_of, text_of
@@ -304,3 +306,35 @@ def test_a_lost_state_is_folded_back(policy, summariser, script):
     fold(again, [as_entry(entry) for entry in host.path])
     assert {again.items[position].entry.id for position in again.ledger.shed} == host.shed
     assert again.take_events() == []
+
+
+OURS = ("compaction", "balanced", "fewest-cuts", "thrifty")
+
+
+@pytest.mark.parametrize("policy", OURS)
+@few
+@given(script=scripts, overhead=st.integers(0, 6_000))
+def test_nothing_known_to_be_too_large_is_sent(policy, script, overhead):
+    """A request that rests on a reading fits the window, or it is refused."""
+    host = small_host(policy, overhead=overhead)
+
+    def check(host):
+        if host.controller.anchor is not None:
+            assert host.size() <= SMALL["window"] + 1
+
+    with suppress(ContextOverflow):
+        play(host, script, check)
+
+
+@pytest.mark.parametrize("policy", OURS)
+@few
+@given(sizes=st.lists(st.integers(600, 2_500), min_size=40, max_size=60))
+def test_every_policy_acts_in_a_session_of_one_turn(policy, sizes):
+    """Without a second prompt outputs go, or a summary comes, and each request fits."""
+    host = small_host(policy)
+    host.add(user(20))
+    for tokens in sizes:
+        host.step(tokens)
+        assert host.size() <= SMALL["window"]
+    kinds = {event.kind for event in host.events}
+    assert ("cut" if policy == "compaction" else "shed") in kinds

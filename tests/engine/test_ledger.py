@@ -1,10 +1,10 @@
 """Running sums and their plain definition, on one session that holds every kind of message."""
 
 import pytest
-from tests.engine.build import assistant, call, execution, facts, result, text, user
+from tests.engine.build import Host, assistant, call, execution, facts, result, text, user
 from tests.engine.pure import measure
 
-from leafscar.engine import Controller
+from leafscar.engine import Controller, ShedSettings
 from leafscar.engine.sizers import chars_sizer
 
 MESSAGES = [
@@ -90,3 +90,60 @@ def test_what_went_before_it_was_stale_stays_gone():
     controller.follow(path())
     assert set(controller.ledger.shed) == {2, 3, 8}
     assert not controller.ledger.outputs[8].superseded
+
+
+def written(*, arguments: bool, steps: int = 12) -> Host:
+    """A host whose model writes files of 5,000 tokens, one a response."""
+    host = Host(shed=ShedSettings(arguments=arguments))
+    host.add(user())
+    for number in range(steps):
+        host.request()
+        host.respond(call(f"c{number}", "write", path=f"f{number}.py", content=text(5_000)))
+        host.add(result(f"c{number}", 20, "write"))
+    host.request()
+    return host
+
+
+def test_arguments_stay_unless_asked_for():
+    """The setting is off by default, and then a write call goes out as it was made."""
+    host = written(arguments=False)
+    assert not host.shed
+    assert not any(event.kind == "shed" for event in host.events)
+
+
+def test_old_arguments_go_and_the_newest_stay():
+    """What is answered and older than the protected tail goes; the call keeps its keys, and the pair is whole."""
+    host = written(arguments=True)
+    assert any(event.kind == "shed" for event in host.events)
+    contents = [
+        part["arguments"]["content"]
+        for message in host.sent
+        if message["role"] == "assistant"
+        for part in message["content"]
+        if part["type"] == "toolCall"
+    ]
+    gone = [content.startswith("[argument pruned: ~5.0k tokens in e") for content in contents]
+    assert gone == sorted(gone, reverse=True)
+    assert gone[0]
+    assert not gone[-1]
+    assert len(contents) == 12
+    assert host.size() == pytest.approx(host.controller.view().estimate, abs=30)
+
+
+def test_arguments_come_back_from_the_state():
+    """Another process sends the same shape."""
+    host = written(arguments=True)
+    again = Controller(facts=facts(), sizer=chars_sizer, state=host.controller.state, shed=ShedSettings(arguments=True))
+    again.follow(host.path)
+    assert again.plan().replacements == host.controller.plan().replacements
+
+
+def test_short_arguments_are_no_output():
+    """A write of less than the smallest output is never noted."""
+    host = Host(shed=ShedSettings(arguments=True))
+    host.add(user())
+    host.request()
+    host.respond(call("c", "write", path="a", content=text(90)))
+    host.add(result("c", 20, "write"))
+    host.controller.follow(host.path)
+    assert not host.controller.ledger.outputs

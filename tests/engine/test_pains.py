@@ -99,7 +99,7 @@ def test_47_zero_usage_falls_back_to_the_estimate():
             host.add(result(f"c{len(host.path) - 1}", 10_000))
         host.request()
         assert host.controller.anchor is None
-        assert counted(host, kind) == 1
+        assert counted(host, kind) >= 1
 
 
 def test_48_requested_output_counts():

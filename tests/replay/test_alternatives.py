@@ -16,7 +16,7 @@ NEW = ControlState()
 def rejected(policy: str, *done: str, facts: Facts = FACTS, state: ControlState = NEW, **view: Any):
     """Sentences on what was not done."""
     chosen = parse_policy(policy)
-    seen = View(**{"estimate": 150_000.0, "older": 0.0, "fullest": 0.0, **view})
+    seen = View(**{"estimate": 151_000.0, "older": 0.0, "fullest": 0.0, **view})
     situation = Situation(policy=chosen, lines=resolve_lines(facts, chosen), facts=facts, view=seen, state=state)
     return list(alternatives_of(situation, done))
 
@@ -28,9 +28,9 @@ def test_control_that_is_off_has_no_alternatives():
 
 def test_under_pressure_each_move_is_weighed():
     """A move that misses the goal, one that is too small, and the cut that was made instead."""
-    assert rejected("balanced", "cut", older=19_999, fullest=25_000) == [
-        "a move of older material: would save 19,999 tokens, the smallest move is 20,000",
-        "a move of everything allowed: would save 25,000 tokens, the goal line of 124,000 needs 26,000",
+    assert rejected("balanced", "cut", older=19_999, fullest=29_000) == [
+        "a move of older material: would save 19,999 tokens, the smallest move is 25,000",
+        "a move of everything allowed: would save 29,000 tokens, the goal line of 120,000 needs 31,000",
     ]
     assert rejected("balanced", "cut", older=1_999, fullest=3_000, cold=True)[0].endswith("the smallest move is 2,000")
 
@@ -43,10 +43,10 @@ def test_a_policy_that_need_not_reach_the_goal_is_held_to_its_cut_line():
 
 def test_the_move_that_was_not_made_is_named_beside_the_one_that_was():
     """Older material alone, or everything: both with what the goal needed."""
-    assert rejected("balanced", "shed", older=10_000, fullest=30_000) == [
+    assert rejected("balanced", "shed", older=10_000, fullest=32_000) == [
         (
-            "the other move: older material alone would save 10,000 tokens, everything allowed 30,000; "
-            "the goal line of 124,000 needs 26,000"
+            "the other move: older material alone would save 10,000 tokens, everything allowed 32,000; "
+            "the goal line of 120,000 needs 31,000"
         ),
         "a cut: the move was enough",
     ]
@@ -62,30 +62,36 @@ def test_the_move_that_was_not_made_is_named_beside_the_one_that_was():
             "a move while the cache is cold: older material would save 1,500 tokens, the smallest move is 2,000",
         ),
         (
-            "thrifty", {"fullest": 21_000, "dead_cost": 900.4, "suffix": 20_000},
-            ("a move that has paid: would save 21,000 tokens (smallest move 20,000); dead tokens have cost 900, "
-            "sending the rest again costs 23,000"),
+            "thrifty", {"fullest": 26_000, "responses": 5, "suffix": 60_000},
+            ("a move that pays back: would save 26,000 tokens (smallest move 25,000); reading them on is worth 13,000, "
+            "sending the rest again costs 36,500"),
         ),
         (
             "thrifty", {"cold": True},
-            ("a move that has paid: would save 0 tokens (smallest move 2,000); dead tokens have cost 0, "
+            ("a move that pays back: would save 0 tokens (smallest move 2,000); reading them on is worth 0, "
             "sending the rest again costs 0"),
         ),
-        ("fewest-cuts", {}, "a cut: 100,000 tokens are not above the cut line of 183,616"),
+        (
+            "balanced", {"estimate": 90_000.0},
+            "a move that pays back: 90,000 tokens are not above the payback line of 100,000",
+        ),
+        ("fewest-cuts", {}, "a cut: 101,000 tokens are not above the cut line of 183,616"),
     ],
 )  # fmt: skip
 def test_below_the_shed_line_cheap_moves_are_weighed(policy, view, words):
     """Distance to the line, the cold cache, and whether a move would have paid."""
-    told = rejected(policy, "keep", estimate=100_000, **view)
-    assert told[0] == "a move under pressure: 100,000 tokens are not above the shed line of 140,000"
+    view = {"estimate": 101_000, **view}
+    told = rejected(policy, "keep", **view)
+    line = "150,000" if policy != "fewest-cuts" else "140,000"
+    assert told[0] == f"a move under pressure: {view['estimate']:,.0f} tokens are not above the shed line of {line}"
     assert words in told
 
 
 def test_classic_is_told_by_threshold_and_gate():
     """Not engaged, engaged with nothing to prune, and a cut that the moves made unnecessary."""
     assert rejected("classic", "keep") == [
-        "a move: 150,000 tokens are not above the threshold line of 183,616",
-        "a cut: 150,000 tokens are not above the threshold line of 183,616",
+        "a move: 151,000 tokens are not above the threshold line of 183,616",
+        "a cut: 151,000 tokens are not above the threshold line of 183,616",
     ]
     assert rejected("classic", "cut", estimate=190_000, older=5.0)[0] == "a move: older material would save 5 tokens"
     assert rejected("classic", "shed", estimate=190_000, older=30_000) == ["a cut: the move was enough"]

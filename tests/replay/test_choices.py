@@ -95,7 +95,9 @@ def test_keys_of_rules():
         ("balanced", "batchTokens", -1),
         ("balanced", "batchTokens", 10**10),
         ("balanced", "batchDivisor", 0),
-        ("balanced", "priced", 1),
+        ("balanced", "movesWhenCold", 1),
+        ("balanced", "payback", 1001),
+        ("balanced", "paybackFraction", 1.01),
         ("mask-last-n", "keep", 0),
         ("mask-last-n", "polling", 0),
         ("opencode-prune", "turns", 0),
@@ -119,7 +121,7 @@ def test_values_out_of_range(name, key, value):
 def test_changed():
     """A change gives the same policy, or rule, with another name and other numbers."""
     policy = changed(parse_policy("balanced"), "mine", {"shed_fraction": 0.5})
-    assert (policy.name, policy.sheds, policy.shed_fraction, policy.batch_tokens) == ("mine", "batch", 0.5, 20_000)
+    assert (policy.name, policy.sheds, policy.shed_fraction, policy.batch_tokens) == ("mine", "batch", 0.5, 40_000)
     rival = changed(choice_of("clear-tool-uses"), "mine", {"keep": 9, "breakpoint": True})
     assert (rival.name, rival.tool, rival.rule, rival.breakpoint) == (
         "mine",

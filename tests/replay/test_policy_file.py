@@ -57,7 +57,7 @@ def test_rules_of_other_tools(read):
     [
         ({"a": {"base": "balanced", "shedFraktion": 0.6}}, "a.shedFraktion: balanced has no such key; it has shed"),
         ({"a": {"base": "balanced", "shedFraction": 1.4}}, "a.shedFraction: Expected `float` <= 1.0"),
-        ([{"name": "a", "base": "balanced", "priced": "no"}], "[0].priced: Expected `bool`, got `str`"),
+        ([{"name": "a", "base": "balanced", "movesWhenCold": "no"}], "[0].movesWhenCold: Expected `bool`, got `str`"),
         ({"a": {"base": "balanced", "cutFraction": 0.5}}, "a.cutFraction: balanced has no such key"),
         ({"a": {"base": "none", "shedFraction": 0.5}}, "a.shedFraction: none has no such key; it has none"),
         ({"a": {"base": "compaction:0.7"}}, 'a.base: "compaction:0.7" is none of none, compaction'),

@@ -26,7 +26,7 @@ def test_one_row_for_each_value():
         "thrifty[shedFraction=0.5]", "thrifty[shedFraction=0.6]",
     ]  # fmt: skip
     assert [row.shed_fraction for row in rows if not isinstance(row, str)] == [0.5, 0.6, 0.5, 0.6]
-    assert all(row.priced for row in rows[5:])
+    assert all(row.payback_fraction == 0 for row in rows[5:])
 
 
 def test_several_keys_combine():

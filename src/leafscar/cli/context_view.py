@@ -8,7 +8,7 @@ from typing import Any
 from leafscar.cli.control import Control
 from leafscar.compaction import pins_of
 from leafscar.engine.decide import decide
-from leafscar.model import Message, ToolResult
+from leafscar.model import Assistant, Message, ToolResult
 from leafscar.replay.numbers import count as counted
 from leafscar.replay.rows import lines_of
 
@@ -72,6 +72,8 @@ def _sheddable(control: Control, fullest: float) -> Iterable[dict[str, Any]]:
 
 
 def _tool(message: Message) -> str:
+    if isinstance(message, Assistant):
+        return "arguments"
     return message.tool_name if isinstance(message, ToolResult) else "bash"
 
 

@@ -20,7 +20,7 @@ NO_SESSION = "no prune yet; last gate: none (no session is attached)"
 """The state of a command that stands alone; a host puts its own session's state in its place."""
 
 _AUTO = frozenset({"pruning.minResultTokens", "pruning.protectCurrentTurn"})
-_NO_EFFECT = frozenset({"leafscar.shedArguments", "leafscar.continuity"})
+_NO_EFFECT = frozenset({"leafscar.continuity"})
 
 
 @click.command("settings")
@@ -36,7 +36,7 @@ def settings_command(pairs: tuple[str, ...], cwd: Path | None, *, as_json: bool)
 
     Pairs go to the project's .pi/settings.json when there is one, else to the user's own settings.json. Keys:
     enabled, minResultTokens, protectCurrentTurn, and leafscar's policy, pins, neverPrune.tools, neverPrune.paths,
-    windowCap, prompts, boundThinking, and, with no effect yet, shedArguments and continuity.
+    windowCap, prompts, boundThinking, shedArguments and, with no effect yet, continuity.
     """
     try:
         settings, saved = _apply(cwd or current_folder(), pairs)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from leafscar.compaction import CompactionResult, Item, SummaryResponse
 from leafscar.engine.cutting import Asked, CutSettings, ask_summary, cut_entry, plan_cut
 from leafscar.engine.decide import Decision, Keep, Shed, View, decide
 from leafscar.engine.events import Event
 from leafscar.engine.facts import Facts, resolve_lines
+from leafscar.engine.given import CacheFacts, ShedSettings
 from leafscar.engine.ledger import SUPERSEDED_FLOOR, Ledger, ShedRules
 from leafscar.engine.plan import Fallback, Outcome, Plan, Send, Summarise
 from leafscar.engine.policy import DEFAULT_POLICY, Policy, parse_policy
@@ -25,29 +26,9 @@ from leafscar.engine.tracker import Tracker
 from leafscar.errors import ContextOverflow, SummaryFailed
 from leafscar.estimate import Calibrated
 from leafscar.model import Entry, EntryLike, Usage
-from leafscar.pruning import CLASSIC, DEFAULT, SOURCE, Never, Resolve
-from leafscar.pruning.eligible import NOTHING
+from leafscar.pruning import CLASSIC, DEFAULT, SOURCE
 
-__all__ = ["CacheFacts", "Controller", "CutSettings", "ShedSettings"]
-
-
-class CacheFacts(Struct, frozen=True, kw_only=True):
-    """What the provider's prompt cache costs, relative to plain input, and how long it lives."""
-
-    read: float = 0.1
-    write: float = 1.25
-    ttl: float = 300
-    """Seconds."""
-
-
-class ShedSettings(Struct, frozen=True, kw_only=True):
-    """What the settings files say about level 1; None is *not set*, which leaves it to the policy."""
-
-    min_result_tokens: int | None = None
-    protect_current_turn: bool | None = None
-    never: Never = NOTHING
-    resolve: Resolve | None = None
-    """Renews the reference that an old recall call asked for (docs/pruning.md)."""
+__all__ = ["Controller", "CutSettings"]
 
 
 def _id_of(entry: Entry) -> str:
@@ -98,7 +79,6 @@ class Controller:
             tell=self._tell,
         )
         self._engaged = state.engaged
-        self._dead_cost = state.dead_cost
         self._last_request = state.last_request
         self._retry_above = state.retry_above
         self._cold = False
@@ -204,7 +184,6 @@ class Controller:
             automatic=tracker.automatic,
             fruitless=tracker.fruitless,
             retry_above=self._retry_above,
-            dead_cost=self._dead_cost,
             last_request=self._last_request,
         )
 
@@ -218,9 +197,10 @@ class Controller:
             older=factor * older,
             fullest=factor * fullest,
             already=factor * ledger.already,
-            suffix=factor * ledger.suffix() if self.policy.priced else 0.0,
-            dead_cost=self._dead_cost,
-            rewrite_price=self._cache.write - self._cache.read,
+            suffix=factor * ledger.suffix() if self.policy.looks_at_prices else 0.0,
+            responses=ledger.responses,
+            read_price=self._cache.read,
+            write_price=self._cache.write,
             cold=self._cold,
             engaged=self._engaged,
             may_shed=self.policy.sheds != "never"
@@ -254,7 +234,6 @@ class Controller:
     def _keep(self, reason: str, view: View) -> None:
         over = view.estimate > self.lines.threshold
         self._engaged |= self.policy.sheds == "sticky" and over and not self.lines.off
-        self._dead_cost += self._cache.read * view.fullest
         kind = "off" if self.lines.off else "over-threshold" if over and self.policy.cuts != "never" else "keep"
         self._tell(kind, reason, estimate=view.estimate)
 
@@ -265,7 +244,6 @@ class Controller:
         if self._strips:
             self._tracker.strip_from(positions[0])
         self._engaged = True
-        self._dead_cost = 0.0
         self._tell("shed", reason, estimate=before, after=self._tracker.estimate(), outputs=len(positions), saved=saved)
 
     def _uncut(self, view: View, requested: int) -> Summarise | None:
@@ -288,16 +266,23 @@ class Controller:
         fields = result.as_entry_fields()
         self._tracker.cut(cut_entry(fields), asked.before, automatic=asked.automatic)
         self._restart()
+        self._shed_kept()
         after = self._tracker.estimate_unmeasured()
         self._tell("cut", asked.reason, estimate=asked.before, after=after)
         if after > self.lines.threshold and not self.lines.off:
             self._tell("over-threshold", "the cut was not enough", estimate=after)
         return Send(plan=self.plan(after), cut=fields)
 
+    def _shed_kept(self) -> None:
+        """Where what a cut keeps is too large raw, let its outputs go too: the cache is lost with the cut anyway."""
+        view, ours = self.view(), self.policy.own_rules and not self.lines.off
+        if ours and view.estimate > self.lines.threshold and view.may_shed and view.fullest > 0:
+            self._shed("the cut was not enough", fullest=True)
+
     def _restart(self) -> None:
         """A cut that has been completed, by whoever, starts afresh."""
         self._engaged = False
-        self._dead_cost = self._retry_above = 0.0
+        self._retry_above = 0.0
 
     def _without_summary(self, asked: Asked, fault: SummaryFailed) -> Fallback:
         """Go on without a cut when that is enough: as it stands, or with the fullest move."""
@@ -351,6 +336,7 @@ class Controller:
             protect=self.lines.protect if own else 0,
             keep_unanswered=own,
             never=settings.never,
+            arguments=own and settings.arguments,
             marks=DEFAULT if own else SOURCE if policy.source_defects else CLASSIC,
             resolve=settings.resolve,
         )

@@ -9,7 +9,7 @@ from msgspec import Struct
 from leafscar.engine.facts import Lines
 from leafscar.engine.policy import Policy
 
-__all__ = ["Cut", "Decision", "Keep", "Shed", "View", "decide"]
+__all__ = ["Cut", "Decision", "Keep", "Shed", "View", "decide", "payback"]
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -25,10 +25,12 @@ class View(Struct, frozen=True, kw_only=True):
     """What earlier moves have taken out."""
     suffix: float = 0
     """From the first block that the fullest move changes to the end."""
-    dead_cost: float = 0
-    """Price of the dead tokens over the requests since the last move, in input-token equivalents."""
-    rewrite_price: float = 1.15
-    """Cache write price less cache read price, in input-token prices."""
+    responses: int = 0
+    """Responses in the context."""
+    read_price: float = 0.1
+    """Price of a token that is read from the cache, as a multiple of the input price."""
+    write_price: float = 1.25
+    """Price of a token that is written to the cache."""
     cold: bool = False
     """Whether the provider's cache has expired anyway."""
     engaged: bool = False
@@ -111,17 +113,29 @@ def _below_pressure(policy: Policy, lines: Lines, view: View) -> Decision:
         return Keep("below the shed line")
     if policy.moves_when_cold and view.cold and view.older >= lines.cold_batch:
         return Shed("cold cache", fullest=False)
-    if policy.priced and view.fullest >= (lines.cold_batch if view.cold else lines.batch) and _pays(view):
-        return Shed("dead tokens cost more than the rewrite", fullest=True)
+    if policy.payback and view.estimate > lines.payback:
+        moves = _moves(lines, view, "it pays back")
+        return next((move for savings, move in moves if _pays_back(policy, view, savings)), Keep("no move pays back"))
     return Keep("below the shed line")
 
 
-def _pays(view: View) -> bool:
-    return view.dead_cost >= view.rewrite_price * view.suffix
+def payback(policy: Policy, view: View, savings: float) -> tuple[float, float]:
+    """What reading on would cost that a move takes out, and what the move costs, in input-token equivalents.
+
+    As many further requests are expected as the context holds responses, times ``policy.payback`` (ADR 0051); the
+    move costs writing the rest anew instead of reading it.
+    """
+    worth = view.read_price * savings * policy.payback * view.responses
+    return worth, view.write_price * (view.suffix - savings) - view.read_price * view.suffix
 
 
-def _moves(lines: Lines, view: View) -> list[tuple[float, Shed]]:
+def _pays_back(policy: Policy, view: View, savings: float) -> bool:
+    worth, price = payback(policy, view, savings)
+    return view.cold or worth >= price
+
+
+def _moves(lines: Lines, view: View, why: str = "pressure") -> list[tuple[float, Shed]]:
     """Moves of the smallest size or more, with what they save: the older material first, then all."""
     batch = lines.cold_batch if view.cold else lines.batch
-    both = ((view.older, Shed("pressure", fullest=False)), (view.fullest, Shed("pressure", fullest=True)))
+    both = ((view.older, Shed(why, fullest=False)), (view.fullest, Shed(why, fullest=True)))
     return [(savings, move) for savings, move in both if view.may_shed and savings >= batch]

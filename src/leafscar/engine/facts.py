@@ -45,6 +45,8 @@ class Lines(Struct, frozen=True, kw_only=True):
     """T = window - reserve."""
     gate: int
     """T - reserve_tokens: what a move must reach for it to win over a cut."""
+    payback: int
+    """From here on a move is made when it pays for itself."""
     shed: int
     goal: int
     cut: int
@@ -74,6 +76,7 @@ def resolve_lines(facts: Facts, policy: Policy) -> Lines:
         reserve=reserve,
         threshold=threshold,
         gate=threshold - facts.reserve_tokens,
+        payback=_share(policy.payback_fraction, window, threshold),
         shed=_share(policy.shed_fraction, window, threshold),
         goal=min(int(policy.goal_fraction * window), threshold - int(policy.goal_margin * window)),
         cut=_share(policy.cut_fraction, window, threshold),
@@ -106,6 +109,7 @@ def _off(real: int, why: str) -> Lines:
         reserve=0,
         threshold=0,
         gate=0,
+        payback=0,
         shed=0,
         goal=0,
         cut=0,

@@ -15,8 +15,10 @@ from leafscar.engine.sizers import Sizer
 from leafscar.model import Assistant, BashExecution, Entry, ToolCall, ToolResult, User
 from leafscar.model.messages import tool_calls
 from leafscar.pruning import Candidate, Marker, Never, PruningRules, candidate_for, marker_for, replaced
+from leafscar.pruning.arguments import argument_marker, argument_tokens
 from leafscar.pruning.eligible import NOTHING
 from leafscar.pruning.markers import Resolve
+from leafscar.pruning.sizes import text_tokens
 from leafscar.pruning.tools import path_of, tool_of
 
 __all__ = ["SUPERSEDED_FLOOR", "Ledger", "Output", "ShedRules", "is_partial"]
@@ -38,6 +40,8 @@ class ShedRules(Struct, frozen=True, kw_only=True):
     keep_unanswered: bool = True
     """Whether a result that the model has not answered yet stays raw."""
     never: Never = NOTHING
+    arguments: bool = False
+    """Whether long arguments of write and edit calls may go too."""
     marks: PruningRules = PruningRules()
     resolve: Resolve | None = None
 
@@ -48,7 +52,7 @@ class ShedRules(Struct, frozen=True, kw_only=True):
 
 
 class Output(Struct, kw_only=True):
-    """One output that a move may replace."""
+    """One output, or one response with long arguments, that a move may replace."""
 
     position: int
     marker: Marker
@@ -86,6 +90,8 @@ class Ledger:
         self.last_response = -1
         self.late: dict[int, int] = {}
         """Results that came late, each with where it stands in what is sent: right behind its response."""
+        self.responses = 0
+        """Responses that did not fail."""
         self._boundary = 0  # outputs before it are ripe: answered, and older than the protected tail
         self._ripe: list[int] = []  # positions, rising
         self._reads: dict[str, list[int]] = {}
@@ -160,6 +166,8 @@ class Ledger:
                 self._user(position)
             case Assistant() if sent:
                 self._answer(position, message)
+                if self.rules.arguments and not message.failed:
+                    self._arguments(position, item, message)
             case BashExecution():
                 self._output(position, item, None)
             case _:
@@ -175,6 +183,18 @@ class Ledger:
             self._open[call.id] = position
         if not message.failed:
             self.last_response = position
+            self.responses += 1
+
+    def _arguments(self, position: int, item: Item, message: Assistant) -> None:
+        """Note what a marker in the place of the response's long arguments would save."""
+        tokens = argument_tokens(message, never=self.rules.never, entry_id=item.entry.id, tools=self.rules.marks.tools)
+        if tokens <= self.rules.lowest_floor:
+            return
+        text = argument_marker(tokens, self.rules.reference_for(item.entry))
+        marker = Marker(text=text, tokens=text_tokens(text), savings=max(0, tokens - text_tokens(text)))
+        saving = self._saving(item, marker)
+        if saving > 0:
+            self.outputs[position] = Output(position=position, marker=marker, saving=saving, tokens=tokens)
 
     def _result(self, position: int, item: Item, message: ToolResult) -> None:
         """Take in a result; one that no sent call waits for is never sent."""

@@ -19,26 +19,29 @@ class Policy(Struct, frozen=True, kw_only=True):
     cuts: str = "never"
     """never | above-line | unless-shed (above the shed line, when no move brings the request under the goal) |
     gate (above T, unless the move brings it to T - reserve_tokens)."""
-    shed_fraction: float = 0.70
+    shed_fraction: float = 0.75
     """Above it a ``batch`` policy moves under pressure."""
     cut_fraction: float = 1.0
     """Line of an ``above-line`` policy."""
-    goal_fraction: float = 0.62
+    goal_fraction: float = 0.60
     """What a move under pressure must reach."""
     goal_margin: float = 0.08
     """Share of the window that must stay free below T after such a move."""
     must_reach_goal: bool = True
     """Whether a move under pressure that misses the goal is not made (the cut is, instead)."""
-    batch_tokens: int = 20_000
+    batch_tokens: int = 40_000
     """Smallest move: ``min(batch_tokens, window // batch_divisor)`` tokens."""
-    batch_divisor: int = 10
+    batch_divisor: int = 8
     cold_tokens: int = 2_000
     """Smallest move while the provider's cache is cold anyway."""
     cold_divisor: int = 100
     moves_when_cold: bool = True
     """Whether a ``batch`` policy also moves below the shed line while the cache is cold."""
-    priced: bool = False
-    """Whether a move is also made when the dead tokens have cost more than sending the rest again."""
+    payback: float = 1.0
+    """A move below the shed line must pay for itself within so many requests for each response that stands in the
+    context; 0: there is no such move."""
+    payback_fraction: float = 0.5
+    """Above it such moves are made."""
     protect_tokens: int = 10_000
     """Newest tokens that stay raw: ``min(protect_tokens, T // protect_divisor)``."""
     protect_divisor: int = 8
@@ -55,6 +58,11 @@ class Policy(Struct, frozen=True, kw_only=True):
     def acts(self) -> bool:
         """Whether it does anything at all."""
         return self.sheds != "never" or self.cuts != "never"
+
+    @property
+    def looks_at_prices(self) -> bool:
+        """Whether what it does depends on the prices of the cache, not on its lifetime alone."""
+        return self.sheds == "batch" and self.payback > 0
 
 
 _BATCH = Policy(name="balanced", sheds="batch", cuts="unless-shed")
@@ -80,13 +88,14 @@ POLICIES: dict[str, Policy] = {
             _BATCH,
             name="fewest-cuts",
             cuts="above-line",
+            shed_fraction=0.70,
             cut_fraction=0.92,
             must_reach_goal=False,
             moves_when_cold=False,
             protect_tokens=20_000,
             protect_divisor=4,
         ),
-        structs.replace(_BATCH, name="thrifty", priced=True),
+        structs.replace(_BATCH, name="thrifty", payback_fraction=0.0),
     )
 }
 """The policies by name; ``compaction:0.70`` states a fraction of the window."""

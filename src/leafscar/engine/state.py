@@ -42,8 +42,6 @@ class ControlState(Struct, frozen=True, kw_only=True, rename="camel"):
     """Automatic cuts in a row that freed less than a tenth of the window."""
     retry_above: float = 0
     """Tokens up to which no summary is asked for, after one that failed."""
-    dead_cost: float = 0
-    """Price of dead tokens since the last move, in input-token equivalents."""
     last_request: float | None = None
     """When the last request went out, in seconds of the host's clock."""
 

@@ -9,9 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from leafscar.estimate import estimate_context
-from leafscar.model import BashExecution, EntryLike, MessageLike, Text, ToolResult
+from leafscar.model import Assistant, BashExecution, EntryLike, MessageLike, Text, ToolResult
 from leafscar.model.messages import parts_of
 from leafscar.pruning.align import align
+from leafscar.pruning.arguments import with_marked_arguments, with_marked_dict
 from leafscar.pruning.eligible import NOTHING, Never
 from leafscar.pruning.markers import Resolve
 from leafscar.pruning.plan import PruneRecord, ReferenceFor, plan, watermark
@@ -86,9 +87,14 @@ def prune(  # noqa: PLR0913
 
 
 def replaced(message: MessageLike, marker: str) -> MessageLike:
-    """Give a copy of a tool result or an execution with its text replaced; images and unknown parts stay, in order."""
+    """Give a copy of a tool result or an execution with its text replaced; images and unknown parts stay, in order.
+
+    Of a response the long texts in its write and edit calls are replaced.
+    """
     if isinstance(message, Mapping):
         return _replaced_dict(message, marker)
+    if isinstance(message, Assistant):
+        return with_marked_arguments(message, marker)
     if isinstance(message, BashExecution):
         return msgspec.structs.replace(message, output=marker)
     assert isinstance(message, ToolResult)
@@ -99,6 +105,8 @@ def replaced(message: MessageLike, marker: str) -> MessageLike:
 
 
 def _replaced_dict(message: Mapping[str, Any], marker: str) -> dict[str, Any]:
+    if message.get("role") == "assistant":
+        return with_marked_dict(message, marker)
     if message.get("role") == "bashExecution":
         return {**message, "output": marker}
     content = message.get("content")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 
 from leafscar.engine import ControlState, Facts, Policy
-from leafscar.engine.decide import View
+from leafscar.engine.decide import View, payback
 from leafscar.engine.facts import Lines
 
 __all__ = ["Situation", "alternatives_of"]
@@ -86,16 +86,18 @@ def _needs(situation: Situation) -> str:
 
 
 def _cheap(situation: Situation) -> Iterable[str]:
-    """Below the shed line: moves that cost little, or that have paid for themselves."""
+    """Below the shed line: moves that cost little, or that pay back."""
     policy, view, lines = situation.policy, situation.view, situation.lines
     if policy.moves_when_cold:
         small = f"older material would save {view.older:,.0f} tokens, the smallest move is {lines.cold_batch:,}"
         yield f"a move while the cache is cold: {small if view.cold else 'it was warm'}"
-    if policy.priced:
-        price = view.rewrite_price * view.suffix
+    if policy.payback and view.estimate <= lines.payback:
+        yield _below("a move that pays back", view.estimate, "payback", lines.payback)
+    elif policy.payback:
         batch = lines.cold_batch if view.cold else lines.batch
-        spent = f"dead tokens have cost {view.dead_cost:,.0f}, sending the rest again costs {price:,.0f}"
-        yield f"a move that has paid: would save {view.fullest:,.0f} tokens (smallest move {batch:,}); {spent}"
+        worth, price = payback(policy, view, view.fullest)
+        costs = f"reading them on is worth {worth:,.0f}, sending the rest again costs {max(0, price):,.0f}"
+        yield f"a move that pays back: would save {view.fullest:,.0f} tokens (smallest move {batch:,}); {costs}"
 
 
 def _other_moves(situation: Situation) -> Iterable[str]:

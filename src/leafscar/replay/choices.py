@@ -36,7 +36,9 @@ BREAKPOINT = "+breakpoint"
 _FIXED = frozenset({"name", "sheds", "cuts", "own_rules", "source_defects"})
 _STICKY = frozenset({"min_result_tokens", "absolute_turn"})
 _AT_LEAST_ONE = ("_divisor", "polling", "turns", "uses")
+_ABOVE_NOTHING = ("shed_fraction", "cut_fraction", "goal_fraction", "fraction", "keep_fraction")
 _MOST = 10**9
+_MOST_PAYBACK = 1000
 _NEWEST = re.compile("[1-9][0-9]{0,8}")
 _Tool: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -118,7 +120,8 @@ def _key(field: str, kind: Any) -> Key:
 
 def _limited(field: str, kind: Any) -> Any:
     if kind is float:
-        return Annotated[float, Meta(gt=0, le=1) if field.endswith("fraction") else Meta(ge=0, le=1)]
+        most = _MOST_PAYBACK if field == "payback" else 1
+        return Annotated[float, Meta(gt=0, le=1) if field in _ABOVE_NOTHING else Meta(ge=0, le=most)]
     if kind in (int, int | None):
         return Annotated[int, Meta(ge=1 if field.endswith(_AT_LEAST_ONE) else 0, le=_MOST)]
     if kind == tuple[str, ...]:

@@ -52,11 +52,11 @@ class DepartureWatch:
 
     def _cut_away(self, before: Ledger, after: Ledger, request: RecordedRequest) -> None:
         kept = {item.entry.id for item in after.items}
-        gone = (at for at, item in enumerate(before.items) if _is_output(item.entry) and item.entry.id not in kept)
+        gone = (at for at, item in enumerate(before.items) if item.entry.id not in kept)
         self._note(before, gone, request)
 
     def _note(self, ledger: Ledger, positions: Iterable[int], request: RecordedRequest) -> None:
-        for at in positions:
+        for at in filter(lambda at: _is_output(ledger.items[at].entry), positions):
             tokens = ledger.sums[at + 1] - ledger.sums[at]
             departure = Departure(request=request.number, position=request.position, tokens=tokens)
             self.gone.setdefault(ledger.items[at].entry.id, departure)

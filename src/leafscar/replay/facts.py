@@ -73,6 +73,7 @@ def shed_settings(settings: Settings, session: Session | None = None) -> ShedSet
         min_result_tokens=pruning.min_result_tokens if "minResultTokens" in stated else None,
         protect_current_turn=pruning.protect_current_turn if "protectCurrentTurn" in stated else None,
         never=Never(tools=never.tools, paths=never.paths),
+        arguments=settings.leafscar.shed_arguments,
         resolve=None if session is None else lambda ref, at: renew(session, ref, session.entry(at) if at else None),
     )
 

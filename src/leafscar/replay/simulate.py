@@ -62,6 +62,8 @@ class Run(Struct, frozen=True, kw_only=True):
     bill: Bill
     """All requests and the summariser's calls."""
     notes: list[str]
+    refused: Sequence[int] = ()
+    """Numbers of the requests that the policy would not have sent; they are counted as if it had."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -145,6 +147,7 @@ class Simulation:
         self._cuts: list[CutMark] = []
         self._bill = Bill()
         self._notes: dict[str, None] = {}
+        self._refused: list[int] = []
 
     def play(self) -> Run:
         """Send every recorded request in order."""
@@ -174,7 +177,13 @@ class Simulation:
 
     def result(self) -> Run:
         """What the policy did with the whole session."""
-        return Run(moments=self._moments, cuts=self._cuts, bill=self._bill, notes=list(self._notes))
+        return Run(
+            moments=self._moments,
+            cuts=self._cuts,
+            bill=self._bill,
+            notes=list(self._notes),
+            refused=self._refused,
+        )
 
     def _switch(self, request: RecordedRequest) -> None:
         tariff = self._setup.tariffs.of(request.message)
@@ -187,6 +196,7 @@ class Simulation:
             outcome = self._controller.before_request(self._path, now=request.at)
         except ContextOverflow:
             self._notes["a request that could not have been sent is counted as if it had been"] = None
+            self._refused.append(request.number)
             return self._controller.plan()
         return self._settle(outcome, asked)
 
