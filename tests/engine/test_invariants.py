@@ -328,7 +328,7 @@ def test_nothing_known_to_be_too_large_is_sent(policy, script, overhead):
 
 @pytest.mark.parametrize("policy", OURS)
 @few
-@given(sizes=st.lists(st.integers(600, 2_500), min_size=40, max_size=60))
+@given(sizes=st.lists(st.integers(600, 2_500), min_size=25, max_size=30))
 def test_every_policy_acts_in_a_session_of_one_turn(policy, sizes):
     """Without a second prompt outputs go, or a summary comes, and each request fits."""
     host = small_host(policy)

@@ -53,6 +53,7 @@ def test_every_file_of_the_fixtures_replays_or_says_why(path):
     json.dumps(msgspec.to_builtins(result), allow_nan=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"no recordings in {SHARED}")
 @pytest.mark.parametrize("tool", sorted(p.name for p in SHARED.iterdir()) if SHARED.is_dir() else ["none"])
 def test_real_recordings_replay(tool):

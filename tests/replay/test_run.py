@@ -77,6 +77,7 @@ def test_the_compaction_row_cuts_where_pi_did():
     assert virtual.cost == pytest.approx(recorded.cost, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not RECORDED, reason="the recordings of real sessions are not here")
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
 def test_recorded_sessions(path):
