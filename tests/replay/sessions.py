@@ -67,13 +67,17 @@ class Story:
         self._respond([{"type": "text", "text": text}], usage, stop, fields)
         return self
 
-    def call(self, output: str, *, name: str = "read", usage: Any = ..., path: str | None = None) -> Story:
+    def call(
+        self, output: str, *, name: str = "read", usage: Any = ..., path: str | None = None, thinking: str = ""
+    ) -> Story:
         """Call a tool, and get its output."""
         self._calls += 1
         call = f"call{self._calls}"
         where = path or f"src/m{self._calls}.py"
         arguments = {"command": "make"} if name == "bash" else {"path": where}
-        self._respond([{"type": "toolCall", "id": call, "name": name, "arguments": arguments}], usage, "toolUse", {})
+        thought = [{"type": "thinking", "thinking": thinking, "thinkingSignature": "s"}] if thinking else []
+        asked = {"type": "toolCall", "id": call, "name": name, "arguments": arguments}
+        self._respond([*thought, asked], usage, "toolUse", {})
         content = [{"type": "text", "text": output}]
         self.message("toolResult", toolCallId=call, toolName=name, content=content, isError=False)
         return self

@@ -306,6 +306,23 @@ def test_bound_thinking_is_treated_as_the_settings_say(way, sheds):
     assert row.off == ([] if sheds else [words])
 
 
+def test_stripped_thinking_is_not_billed():
+    """Under strip a move takes the thinking behind it out too, so requests are smaller than under drop_block."""
+    story = Story(model="claude-fable-5-1").user("start")
+    for number in range(45):
+        story.call(text_of(1_500), path=f"f{number}.py", thinking=text_of(400))
+    story.reply()
+    sizes = {}
+    for way in ("strip", "drop_block"):
+        (row,) = replayed(
+            story, settings=Settings(leafscar=OwnSection(bound_thinking=way)), policies=("balanced",)
+        ).policies
+        first = next(at for at, moment in enumerate(row.moments) if moment.shed)
+        sizes[way] = row.moments[first].context
+        assert row.moves
+    assert sizes["strip"] < sizes["drop_block"] - 5 * 400
+
+
 def test_windows_are_taken_in_order():
     """Flag, recorded cut, price list; without any the session says what is missing."""
     story = autonomous(45)

@@ -91,10 +91,12 @@ class _RivalRun(Simulation):
         head: Sequence[Item] = self._controller.items[:2]  # a system prompt may stand before the summary
         return next((at + 1 for at, item in enumerate(head) if isinstance(item.message, CompactionSummary)), None)
 
-    def _block(self, position: int, *, marker: bool) -> Block:
-        key = self._key(self._controller.items[position], marker=marker)
-        version = self._clearing.version(position)
-        return Block((key, version) if version else key, self._clearing.size(position))
+    def _block(self, position: int, *, marker: bool, stripped: bool) -> Block:
+        block, version = super()._block(position, marker=marker, stripped=stripped), self._clearing.version(position)
+        return Block((block.key, version), block.tokens) if version else block
+
+    def _size(self, position: int) -> float:
+        return self._clearing.size(position)
 
     def _replaced(self, plan: Plan) -> Iterable[int]:
         del plan  # what a rule clears is in no plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from leafscar.compaction import Item, SummaryRequest, SummaryResponse
 from leafscar.engine import (
@@ -22,8 +22,9 @@ from leafscar.engine import (
     Summarise,
 )
 from leafscar.errors import ContextOverflow
-from leafscar.model import Entry, System, Usage, as_dict
+from leafscar.model import Assistant, Entry, System, Thinking, Usage, as_dict
 from leafscar.model.jsjson import stringify, utf16_length
+from leafscar.model.messages import parts_of
 from leafscar.replay.bills import Bill, bill
 from leafscar.replay.cache import Block, CacheUse, PromptCache
 from leafscar.replay.recording import RecordedRequest, Recording
@@ -230,8 +231,11 @@ class Simulation:
         ledger = self._controller.ledger
         kept = plan.kept + 1 if self._moments else 0
         blocks = [] if kept else [Block("overhead", self._setup.overhead)]
-        positions = range(plan.kept, plan.length)
-        blocks += [self._block(position, marker=position in plan.replacements) for position in positions]
+        stripped = range(*(plan.strip_thinking or (0, 0)))
+        blocks += [
+            self._block(position, marker=position in plan.replacements, stripped=position in stripped)
+            for position in range(plan.kept, plan.length)
+        ]
         end = plan.length + 1
         system = next((at for at, item in enumerate(ledger.items) if not isinstance(item.message, System)), 0)
         marks = {1 + system, min(self._previous_end, end), end}
@@ -240,10 +244,23 @@ class Simulation:
         self._previous_end = end
         return self._cache.send(kept, blocks, sorted(marks), at)
 
-    def _block(self, position: int, *, marker: bool) -> Block:
-        """One message as it goes out."""
-        ledger = self._controller.ledger
-        return Block(self._key(ledger.items[position], marker=marker), ledger.size(position))
+    def _block(self, position: int, *, marker: bool, stripped: bool) -> Block:
+        """One message as it goes out; ``stripped`` of its thinking, if it has any."""
+        item = self._controller.ledger.items[position]
+        key, size = self._key(item, marker=marker), self._size(position)
+        thinking = self._thinking(item) if stripped else 0
+        return Block((key, "stripped"), size - thinking) if thinking else Block(key, size)
+
+    def _size(self, position: int) -> float:
+        return self._controller.ledger.size(position)
+
+    def _thinking(self, item: Item) -> float:
+        """Tokens of what a response thought before it spoke."""
+        message, sizes = item.message, self._setup.sizes
+        if not isinstance(message, Assistant):
+            return 0
+        said = tuple(part for part in parts_of(message.content) if not isinstance(part, Thinking))
+        return sizes(item.entry, message) - sizes(item.entry, structs.replace(message, content=said))
 
     def _key(self, item: Item, *, marker: bool) -> Hashable:
         """Identity of a message's bytes. A cut repeats the system prompt, which is the same bytes all the same."""
