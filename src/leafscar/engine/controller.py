@@ -98,8 +98,14 @@ class Controller:
         self.follow(path, now=now)
         self._last_request = now
         view = self.view()
-        asked = self._carry_out(decide(self.policy, self.lines, view), view, requested_output)
-        return asked or self._make_fit(requested_output) or Send(plan=self.plan())
+        decision = decide(self.policy, self.lines, view)
+        asked = self._carry_out(decision, view, requested_output)
+        if asked is not None:
+            return asked
+        estimate = view.estimate if isinstance(decision, Keep) else self._tracker.estimate()
+        if self._fits(estimate, requested_output):
+            return Send(plan=self.plan(estimate))
+        return self._make_fit(requested_output) or Send(plan=self.plan())
 
     def observe(self, path: Sequence[EntryLike], *, now: float | None = None) -> Plan:
         """Note a request that goes out as it stands: nothing is decided, nothing changes shape."""
@@ -303,9 +309,7 @@ class Controller:
         return estimate <= self.lines.threshold and self._fits(estimate, requested)
 
     def _make_fit(self, requested: int) -> Summarise | None:
-        """Shed, then cut, when the request is known not to fit; gives the summary to ask for, if any."""
-        if self._fits(self._tracker.estimate(), requested):
-            return None
+        """Shed, then cut, since the request is known not to fit; gives the summary to ask for, if any."""
         view = self.view()
         if view.may_shed and view.fullest > 0:
             self._shed("does not fit", fullest=True)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
 from leafscar.compaction.slots import Item
 from leafscar.engine.sizers import Sizer
+from leafscar.estimate import estimate_tokens
 from leafscar.model import Assistant, BashExecution, Entry, ToolCall, ToolResult, User
 from leafscar.model.messages import tool_calls
 from leafscar.pruning import Candidate, Marker, Never, PruningRules, candidate_for, marker_for, replaced
@@ -143,7 +145,8 @@ class Ledger:
 
     def shed_savings(self, start: int) -> float:
         """Raw tokens that the markers at positions from ``start`` on took out."""
-        return sum(self.outputs[position].saving for position in self.shed if position >= start)
+        went = takewhile(lambda position: position >= start, reversed(self.shed))  # markers stand by rising position
+        return sum(self.outputs[position].saving for position in went)
 
     def rename(self, old: Entry, new: Entry) -> None:
         """Let the items of ``old`` belong to ``new``: the same entry as its host has written it."""
@@ -214,12 +217,16 @@ class Ledger:
         self.older = self.fullest  # nothing that is ripe stands behind the newest message
 
     def _output(self, position: int, item: Item, call: ToolCall | None) -> None:
+        tokens = estimate_tokens(item.message)
+        if tokens <= self.rules.lowest_floor:
+            return
         found = candidate_for(
             item.message,
             call,
             position=position,
             entry_id=item.entry.id,
             min_tokens=self.rules.lowest_floor,
+            tokens=tokens,
             rules=self.rules.marks,
             never=self.rules.never,
         )

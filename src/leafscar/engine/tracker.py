@@ -160,8 +160,9 @@ class Tracker:
 
     def sent(self, strip: tuple[int, int] | None) -> int:
         """Note that the context goes out, the thinking of ``strip`` left out; gives how much of it is as before."""
-        late = takewhile(lambda position: position >= self.sent_length, reversed(self.ledger.late))
-        kept = min(self.sent_length, _parting(strip, self._sent_strip), *(self.ledger.late[at] for at in late))
+        kept = min(self.sent_length, _parting(strip, self._sent_strip))
+        for position in takewhile(lambda position: position >= self.sent_length, reversed(self.ledger.late)):
+            kept = min(kept, self.ledger.late[position])
         self.sent_length, self._sent_strip = len(self.ledger.items), strip
         return kept
 

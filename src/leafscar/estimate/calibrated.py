@@ -8,7 +8,6 @@ the classes and weighs them; :class:`Calibrated` learns how far a session's own 
 from __future__ import annotations
 
 import string
-from statistics import median
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -83,9 +82,11 @@ class Calibrated(Struct, frozen=True, kw_only=True):
         """
         if not self.readings:
             return 1.0
-        middle = median(measured / own for own, measured in self.readings)
-        near = [pair for pair in self.readings if middle / _NEAR <= pair[1] / pair[0] <= middle * _NEAR]
-        return sum(measured for _, measured in near) / sum(own for own, _ in near)
+        ratios = sorted([measured / own for own, measured in self.readings])
+        middle = (ratios[len(ratios) // 2] + ratios[(len(ratios) - 1) // 2]) / 2
+        low, high = middle / _NEAR, middle * _NEAR
+        near = [pair for pair in self.readings if low <= pair[1] / pair[0] <= high]
+        return sum([measured for _, measured in near]) / sum([own for own, _ in near])
 
     def observe(self, own_estimate: float, measured: float) -> Calibrated:
         """Learn from one reading: ``own_estimate`` (uncalibrated) of messages that the provider ``measured``.

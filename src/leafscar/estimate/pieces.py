@@ -57,9 +57,14 @@ def pieces_of(message: MessageLike) -> Pieces:
 
 
 def _user_pieces(content: Content) -> Pieces:
-    parts = parts_of(content)
-    images = sum(isinstance(part, Image) for part in parts)
-    return Pieces([part.text for part in parts if isinstance(part, Text)], images)
+    texts: list[str] = []
+    images = 0
+    for part in parts_of(content):
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Image):
+            images += 1
+    return Pieces(texts, images)
 
 
 def _assistant_texts(part: Part) -> tuple[str, ...]:
