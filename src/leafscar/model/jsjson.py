@@ -26,7 +26,7 @@ def utf16_length(text: str) -> int:
     """Length of ``text`` in UTF-16 code units."""
     if text.isascii():
         return len(text)
-    return len(text) + sum(1 for c in text if c > "\uffff")
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def utf16_key(text: str) -> bytes:
