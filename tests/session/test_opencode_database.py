@@ -1,5 +1,6 @@
 """opencode's database: its sessions, one of them, and what a file that someone made up can do."""
 
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -170,6 +171,42 @@ def test_giants_and_endless_queries_are_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(opencode_database, "_STEPS", 1)
     monkeypatch.setattr(opencode_database, "_PAUSES", 3)
     with pytest.raises(SessionRefused, match="interrupted"):
+        load(path)
+
+
+COMPUTED = """
+CREATE TABLE session (n, id AS (n || hex(zeroblob(300))), parent_id, time_updated);
+CREATE TABLE message (id, session_id, time_created, data);
+CREATE TABLE part (id, message_id, session_id, data);
+INSERT INTO session (n) VALUES (1), (2), (3);
+"""
+
+
+def test_columns_that_hold_more_than_the_file_are_refused(tmp_path, monkeypatch):
+    """Computed columns, and texts whose length SQLite counts only up to a zero character, stay within the limit."""
+    monkeypatch.setattr(opencode_database, "MAX_DOCUMENT_BYTES", 1000)
+    with (
+        closing(connected(tmp_path / "computed.db", COMPUTED)),
+        pytest.raises(SessionRefused, match="gives over 0 MiB"),
+    ):
+        list_sessions(tmp_path / "computed.db")
+    with closing(connected(tmp_path / "zero.db", V1)) as connection:
+        put(connection, "session", id=ID)
+        for number in range(3):
+            put(connection, "message", id=f"m{number}", session_id=ID, data="\0" + "x" * 500)
+        connection.commit()
+    with pytest.raises(SessionRefused, match="gives over 0 MiB"):
+        load(tmp_path / "zero.db")
+
+
+def test_names_that_are_no_utf8_and_broken_schemas(tmp_path):
+    """A file name of any bytes is opened, and a schema that SQLite cannot even quote is refused in one line."""
+    path = database(tmp_path / "opencode.db", ID)
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/open\xff.db"))
+    odd.write_bytes(path.read_bytes())
+    assert load(odd).header.id == ID
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE session ", b"CREAT\x82 TABLE session "))
+    with pytest.raises(SessionRefused, match="malformed database schema"):
         load(path)
 
 

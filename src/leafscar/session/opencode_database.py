@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -130,7 +131,7 @@ def _connected(path: Path) -> Generator[sqlite3.Connection]:
     log = path.with_name(f"{path.name}-wal").exists()
     how = "mode=ro" if log else "mode=ro&immutable=1"
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=_PATIENCE)
+        connection = sqlite3.connect(f"file:{quote(os.fsencode(path.absolute()))}?{how}", uri=True, timeout=_PATIENCE)
         try:
             _restrict(connection)
             yield connection
@@ -161,9 +162,20 @@ def _held(connection: sqlite3.Connection, path: Path) -> list[str]:
 
 
 def _rows(connection: sqlite3.Connection, query: str, *values: str) -> list[dict[str, Any]]:
-    cursor = connection.execute(query, values)
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
+    """All that a query gives. What it comes to is counted: computed columns hold more than the file has bytes."""
+    rows: list[dict[str, Any]] = []
+    size = 0
+    try:
+        cursor = connection.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        for row in cursor:
+            size += sum(len(value) for value in row if isinstance(value, bytes))
+            if size > MAX_DOCUMENT_BYTES:
+                raise sqlite3.DataError(f"a table gives over {MAX_DOCUMENT_BYTES >> 20} MiB")
+            rows.append(dict(zip(names, row, strict=True)))
+    except UnicodeDecodeError as fault:  # SQLite's own words repeat broken text of the schema
+        raise sqlite3.DatabaseError("malformed database schema") from fault
+    return rows
 
 
 def _refuse_giant(connection: sqlite3.Connection, path: Path, name: str, id_: str) -> None:
