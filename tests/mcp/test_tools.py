@@ -48,6 +48,15 @@ def test_ranges(scope, lines, first, last):
     assert (body[0], body[-1]) == (first, last)
 
 
+def test_arguments_that_a_schema_lets_through(scope):
+    """A line end behind a range is passed over, and half a character is an answer of one line."""
+    ranged = [answer(scope, "recall", {"ref": "#3", "lines": lines}).text for lines in ("203-", "203-\n")]
+    assert ranged[0] == ranged[1]
+    refused = answer(scope, "context", {"before": "\ud800"})
+    assert refused.is_error
+    assert refused.text == "context: an argument holds half a character; see the tool's schema"
+
+
 def test_pages_instead_of_everything(serve):
     """A long output comes in pages, also where all of it was asked for, and each names the next."""
     items = [result("r", None, "x" * 30_000)]

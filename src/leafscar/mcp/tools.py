@@ -108,6 +108,8 @@ def answer(scope: Scope, name: ToolName, arguments: Mapping[str, Any] | None) ->
         return Answer(text=_context(scope, given))
     except msgspec.ValidationError as fault:
         return _error(f"{name}: {fault}; see the tool's schema")
+    except UnicodeEncodeError:
+        return _error(f"{name}: an argument holds half a character; see the tool's schema")
     except LeafscarError as fault:
         return _error(str(fault))
 
@@ -132,7 +134,7 @@ def _recall(scope: Scope, given: RecallArguments) -> str:
 def _range(words: str | None) -> Lines | None:
     if words is None:
         return None
-    first, dash, last = words.partition("-")
+    first, dash, last = words.strip().partition("-")  # the pattern lets a line end stand behind it
     return int(first), int(last) if last else None if dash else int(first)
 
 
