@@ -85,6 +85,7 @@ def test_rules_of_other_tools(read):
         ('{"a": {"base": "balanced", "shedFraction": NaN}}', "not JSON: NaN is no number"),
         ('{"a": {"base": "balanced", "shedFraction": 1e999}}', "a.shedFraction: Expected `float` <= 1.0"),
         ('{"a": {"base": "balanced", "batchTokens": ' + "9" * 5_000 + "}}", "not JSON: "),
+        ({"a": {"base": "balanced", "shedFraction": "\ud800"}}, "a.shedFraction: holds half a character"),
         ("[" * 100_000, "not JSON: nested too deeply"),
         (b"\xff\xfe", "not JSON: "),
         (b" " * (1024 * 1024 + 1), "larger than 1,048,576 bytes"),

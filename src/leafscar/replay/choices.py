@@ -135,6 +135,8 @@ def converted(key: Key, value: object, where: str, name: str) -> object:
         return msgspec.convert(value, key.type)
     except msgspec.ValidationError as fault:
         raise PolicyError(f"{where}: {fault}", name=name) from None
+    except UnicodeEncodeError:
+        raise PolicyError(f"{where}: holds half a character", name=name) from None
 
 
 def changed(choice: Choice, name: str, values: Mapping[str, object]) -> Choice:
