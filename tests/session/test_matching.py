@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafscar.errors import BadSearch
+from leafscar.session import matching
 from leafscar.session.matching import MAX_PATTERN, Match, Query
 
 TEXTS = ["one\ntwo", "TWO", "\ud83d two"]
@@ -35,6 +36,16 @@ def test_a_pattern_that_never_ends(pattern):
     with pytest.raises(BadSearch, match=r"^search: the pattern .* takes too long; [^\n]*$") as caught:
         Query(text=pattern, regex=True).matches(["a" * 60 + "!"], seconds=0.6)
     assert caught.value.kind == "too-slow"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems hold no process to a limit of memory")
+def test_a_pattern_that_remembers_everything(monkeypatch):
+    """A pattern that wants more memory than it may have is given up, and a plain one is not."""
+    monkeypatch.setattr(matching, "_ROOM", 64 * 1024 * 1024)
+    texts = ["ab" * 1_000_000]
+    with pytest.raises(BadSearch, match="could not be run; make it simpler"):
+        Query(text="(?:(a)|(b))*c", regex=True).matches(texts, seconds=60)
+    assert Query(text="ab", regex=True).matches(texts, seconds=60)[0].lines == 1
 
 
 def test_a_pattern_that_is_none():

@@ -40,11 +40,23 @@ def test_what_is_no_pattern(pattern):
     assert given.get("error") or given == {"found": []}
 
 
-def test_it_speaks_json(monkeypatch, capsys):
-    """One object comes in, one goes out, half characters included."""
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked("b", "a\ud83db"))))
+@pytest.mark.parametrize(("most", "platform", "bounded"), [(-1, "linux", True), (5, "linux", 5), (-1, "darwin", None)])
+def test_it_speaks_json_within_bounds(monkeypatch, capsys, most, platform, bounded):
+    """One object comes in, one goes out, half characters included, and memory is bounded where the system can."""
+    resource = pytest.importorskip("resource")
+    limits = []
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, both: limits.append(both))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked("b", "a\ud83db", room=1000))))
     main()
     assert json.loads(capsys.readouterr().out) == {"found": [[0, 1, [[2, 3]]]]}
+    match limits:
+        case [(soft, hard)]:
+            assert hard == most
+            assert soft == bounded or (bounded is True and soft > 1000)
+        case _:
+            assert bounded is None
 
 
 def test_it_stands_alone():

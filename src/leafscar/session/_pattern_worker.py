@@ -47,7 +47,20 @@ def _matches(pattern: re.Pattern[str], text: str, most: int) -> tuple[int, Seque
 def main() -> None:
     """Answer what standard input asks."""
     warnings.simplefilter("ignore")  # of a pattern that Python will read otherwise some day
-    json.dump(answer(json.load(sys.stdin)), sys.stdout)
+    asked = json.load(sys.stdin)
+    _bound_memory(asked["room"])
+    json.dump(answer(asked), sys.stdout)
+
+
+def _bound_memory(room: int) -> None:
+    """Let a pattern that remembers every letter fail after so many bytes more, and nothing else on the machine."""
+    if sys.platform != "linux":  # others do not hold a process to it
+        return
+    import resource  # noqa: PLC0415 - not there on every system
+
+    wanted = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + room
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if most < 0 else min(wanted, most), most))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ MAX_PATTERN = 1000
 """Characters of a text or pattern that is searched for."""
 
 _LINES_SHOWN = 3
+_ROOM = 1024 * 1024 * 1024  # bytes that a pattern may take up beside the texts
 _SHOWN = 60
 
 
@@ -64,6 +65,7 @@ class Query(Struct, frozen=True, kw_only=True):
             "ignoreCase": self.ignore_case,
             "most": _LINES_SHOWN,
             "texts": texts,
+            "room": _ROOM,
         }
         answer = self._in_a_process(asked, seconds) if self.regex else _pattern_worker.answer(asked)
         found = msgspec.convert(answer, _Answer)
