@@ -57,6 +57,18 @@ def test_arguments_that_a_schema_lets_through(scope):
     assert refused.text == "context: an argument holds half a character; see the tool's schema"
 
 
+def test_a_folder_that_goes_away_meanwhile(home, project, monkeypatch):
+    """What fails while the transcripts are looked for is an answer of one line, without the path."""
+    served = Scope(project=project, environ={}, home=home, folders=[project])
+
+    def gone(*_):
+        raise FileNotFoundError(2, "No such file or directory", str(project))
+
+    monkeypatch.setattr("pathlib.Path.rglob", gone)
+    refused = answer(served, "context", {})
+    assert (refused.text, refused.is_error) == ("context: No such file or directory; ask again", True)
+
+
 def test_pages_instead_of_everything(serve):
     """A long output comes in pages, also where all of it was asked for, and each names the next."""
     items = [result("r", None, "x" * 30_000)]

@@ -365,6 +365,16 @@ def test_a_session_without_requests():
         replayed(Story().user("hello"))
 
 
+def test_a_link_that_goes_away_while_it_is_looked_at(tmp_path, monkeypatch):
+    """It still counts as a file that was named, and what is wrong with it is said where it is read."""
+
+    def gone(_):
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("leafscar.replay.run.os.path.realpath", gone)
+    assert find_sessions([tmp_path / "a.jsonl"]) == [tmp_path / "a.jsonl"]
+
+
 def test_files_and_folders(tmp_path):
     """Folders are searched, each file is taken once, and what cannot be replayed is named with its reason."""
     good = Story().user("hello").reply().write(tmp_path / "a" / "good.jsonl")

@@ -100,18 +100,24 @@ def answer(scope: Scope, name: ToolName, arguments: Mapping[str, Any] | None) ->
     """Run one tool; whatever goes wrong with what was asked is an answer of one line."""
     try:
         given = msgspec.convert(dict(arguments or {}), TOOLS[name].arguments)
-        if isinstance(given, SearchArguments):
-            return Answer(text=_search(scope, given))
-        if isinstance(given, RecallArguments):
-            return Answer(text=_recall(scope, given))
-        assert isinstance(given, ContextArguments)
-        return Answer(text=_context(scope, given))
+        return Answer(text=_told(scope, given))
     except msgspec.ValidationError as fault:
         return _error(f"{name}: {fault}; see the tool's schema")
     except UnicodeEncodeError:
         return _error(f"{name}: an argument holds half a character; see the tool's schema")
     except LeafscarError as fault:
         return _error(str(fault))
+    except OSError as fault:  # what is served may go away while it is looked at
+        return _error(f"{name}: {fault.strerror or fault}; ask again")
+
+
+def _told(scope: Scope, given: Struct) -> str:
+    if isinstance(given, SearchArguments):
+        return _search(scope, given)
+    if isinstance(given, RecallArguments):
+        return _recall(scope, given)
+    assert isinstance(given, ContextArguments)
+    return _context(scope, given)
 
 
 def _error(words: str) -> Answer:

@@ -75,8 +75,15 @@ def find_sessions(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         inside = _inside(path) if os.path.isdir(path) else []  # noqa: PTH112 - False where a path cannot be looked at
         for each in inside or [path]:
-            found |= {os.path.realpath(one): one for one in _sessions_of(each)}
+            found |= {_real(one): one for one in _sessions_of(each)}
     return list(found.values())
+
+
+def _real(path: Path) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # a link that went away meanwhile
+        return os.path.abspath(path)  # noqa: PTH100 - as text, like the above
 
 
 def _inside(folder: Path) -> list[Path]:
