@@ -78,6 +78,13 @@ def test_the_command_can_be_loaded():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_rooms_are_reached_through_the_package():
+    """Each room that the package names can be used without an import of its own."""
+    rooms = sorted(set(dir(leafscar)) - set(leafscar.__all__))
+    assert "hindsight" in rooms
+    assert [getattr(leafscar, room).__name__ for room in rooms] == [f"leafscar.{room}" for room in rooms]
+
+
 def test_importing_is_light():
     """Importing the package loads msgspec and nothing heavier."""
     code = "import leafscar, json, sys; print(json.dumps(sorted(sys.modules)))"

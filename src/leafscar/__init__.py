@@ -39,7 +39,7 @@ _HOMES = {
     "recall": "leafscar.session",
     "search": "leafscar.session",
 }
-_ROOMS = ("compaction", "engine", "estimate", "model", "pruning", "session")
+_ROOMS = ("compaction", "engine", "estimate", "hindsight", "model", "pruning", "session")
 
 
 def __getattr__(name: str) -> object:
