@@ -17,9 +17,9 @@ from leafscar.errors import SessionRefused
 from leafscar.formats.opencode import read_export
 from leafscar.formats.pi import Problem
 from leafscar.formats.reading import MAX_DOCUMENT_BYTES, Reading
-from leafscar.model.entries import loads
-from leafscar.model.shapes import as_mapping, as_number
+from leafscar.model.shapes import as_number
 from leafscar.session.lines import opened
+from leafscar.session.objects import object_in
 
 __all__ = ["Stored", "address_of", "is_database", "list_sessions", "read_database", "split_address"]
 
@@ -200,7 +200,7 @@ def _decoded(
 ) -> Iterable[tuple[Mapping[str, Any], dict[str, Any]]]:
     """Rows with the object that their data hold, under the row's own id."""
     for row in rows:
-        id_, fields = _text(row["id"]), _object(row["data"])
+        id_, fields = _text(row["id"]), object_in(_text(row["data"]))
         if fields is None:
             problems.append(Problem(kind="broken-line", line=0, message=f"row {id_[:80]} holds no object, skipped"))
         else:
@@ -214,16 +214,9 @@ def _info(row: Mapping[str, Any]) -> dict[str, Any]:
         "directory": _text(row.get("directory")),
         "parentID": _text(row.get("parent_id")),
         "forkID": _text(row.get("fork_session_id")),
-        "revert": _object(row.get("revert")),
+        "revert": object_in(_text(row.get("revert"))),
         "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
     }
-
-
-def _object(value: object) -> Mapping[str, Any] | None:
-    try:
-        return as_mapping(loads(_text(value)))
-    except ValueError:
-        return None
 
 
 def _text(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,9 +11,8 @@ from leafscar.errors import SessionRefused
 from leafscar.formats.opencode import FORMAT, read_export
 from leafscar.formats.pi import Problem
 from leafscar.formats.reading import MAX_DOCUMENT_BYTES, Reading
-from leafscar.model.entries import loads
 from leafscar.model.shapes import as_mapping, as_text
-from leafscar.session.lines import opened, whole
+from leafscar.session.objects import bytes_of, object_in
 
 __all__ = ["is_child", "is_stored_head", "read_stored"]
 
@@ -26,17 +24,13 @@ def is_stored_head(format_: str, data: bytes) -> bool:
     """Whether a document is the head of a session whose messages lie in files of their own."""
     if format_ != FORMAT:
         return False
-    fields = _object(data)
+    fields = object_in(data)
     return fields is not None and "messages" not in fields and "info" not in fields
 
 
 def is_child(path: Path) -> bool:
     """Whether the head of a session says that a sub-agent worked in it; False where it cannot be read."""
-    try:
-        with opened(path) as fd:
-            head = _object(whole(fd, _HEAD_BYTES))
-    except SessionRefused:
-        return False
+    head = object_in(bytes_of(path, _HEAD_BYTES))
     return bool(head and as_text(head.get("parentID")))
 
 
@@ -45,7 +39,7 @@ def read_stored(path: Path, data: bytes) -> Reading:
 
     Raises :class:`SessionRefused` when its messages are not beside it.
     """
-    info = _object(data) or {}
+    info = object_in(data) or {}
     store, id_ = path.absolute().parent.parent.parent, as_text(info.get("id")) or ""
     folder = store / "message" / id_
     if not _NAME.fullmatch(id_) or not folder.is_dir():
@@ -85,23 +79,12 @@ class _Gathered:
                 yield path.stem, fields
 
     def _object(self, path: Path) -> Mapping[str, Any] | None:
-        try:
-            with opened(path) as fd:
-                data = whole(fd, min(os.fstat(fd).st_size, MAX_DOCUMENT_BYTES))
-        except SessionRefused:
-            return None
+        data = bytes_of(path)
         self._size += len(data)
         if self._size > MAX_DOCUMENT_BYTES:
             raise SessionRefused(self._path, f"its messages are over {MAX_DOCUMENT_BYTES >> 20} MiB")
-        return _object(data)
+        return object_in(data)
 
     def _skip(self, path: Path, reason: str) -> None:
         name = f"{path.parent.name[:80]}/{path.name[:80]}"
         self.problems.append(Problem(kind="broken-line", line=0, message=f"{name} {reason}, skipped"))
-
-
-def _object(data: bytes) -> Mapping[str, Any] | None:
-    try:
-        return as_mapping(loads(data))
-    except ValueError:
-        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,9 +11,7 @@ from leafscar.errors import SessionRefused
 from leafscar.formats.openhands import read_events
 from leafscar.formats.pi import Problem
 from leafscar.formats.reading import MAX_DOCUMENT_BYTES, Reading
-from leafscar.model.entries import loads
-from leafscar.model.shapes import as_mapping
-from leafscar.session.lines import opened, whole
+from leafscar.session.objects import bytes_of, object_in
 
 __all__ = ["conversation_of", "is_conversation", "read_conversation"]
 
@@ -40,18 +37,18 @@ def read_conversation(path: Path) -> tuple[Reading, int]:
     problems: list[Problem] = []
     size = 0
     for _, file in sorted(_numbered(_events_of(path))):
-        data = _read(file)
+        data = bytes_of(file)
         size += len(data)
         if size > MAX_DOCUMENT_BYTES:
             raise SessionRefused(path, f"its events are over {MAX_DOCUMENT_BYTES >> 20} MiB")
-        fields = _object(data)
+        fields = object_in(data)
         if fields is None:
             problems.append(Problem(kind="broken-line", line=0, message=f"{file.name[:80]} holds no object, skipped"))
         else:
             events.append(fields)
     if not events:
         raise SessionRefused(path, "a folder without a session", hint="name a file, or a folder of a conversation")
-    state = _object(_read(_events_of(path).parent / _STATE)) or {}
+    state = object_in(bytes_of(_events_of(path).parent / _STATE)) or {}
     return read_events(events, state, problems), size
 
 
@@ -68,19 +65,3 @@ def _numbered(folder: Path) -> Iterator[tuple[int, Path]]:
     for path in found:
         if number := _EVENT.fullmatch(path.name):
             yield int(number[1]), path
-
-
-def _read(path: Path) -> bytes:
-    """Bytes of a file; none where it cannot be read."""
-    try:
-        with opened(path) as fd:
-            return whole(fd, min(os.fstat(fd).st_size, MAX_DOCUMENT_BYTES))
-    except SessionRefused:
-        return b""
-
-
-def _object(data: bytes) -> Mapping[str, Any] | None:
-    try:
-        return as_mapping(loads(data))
-    except ValueError:
-        return None
