@@ -13,6 +13,7 @@ from leafscar.pruning import parse_reference
 from leafscar.pruning.sizes import whole_prefix
 from leafscar.session import Session
 from leafscar.session.recall import find
+from leafscar.session.search import places_of
 from leafscar.session.texts import entry_text, pieces_of
 
 __all__ = ["around", "overview", "when"]
@@ -25,12 +26,10 @@ _ROOM = 13_000
 def overview(transcript: Transcript, session: Session, others: Sequence[Transcript]) -> str:
     """Numbers of the context, the cuts, and the largest outputs that are no longer in it."""
     entries = session.entries
-    context = {id(entry) for entry in session.context().entries}
-    path = session.branch()
-    on_path = {id(entry) for entry in path}
+    path, place_of = session.branch(), places_of(session)
     with_words = [entry for entry in entries if pieces_of(entry)]
-    cut = [entry for entry in with_words if id(entry) in on_path and id(entry) not in context]
-    elsewhere = sum(id(entry) not in on_path for entry in with_words)
+    cut = [entry for entry in with_words if place_of(entry) == "cut"]
+    elsewhere = sum(place_of(entry) == "branch" for entry in with_words)
     lines = [
         f"session {transcript.name} ({session.format}), last written {when(transcript.modified * 1000)}",
         f"entries with words: {len(with_words):,}",

@@ -18,7 +18,7 @@ from leafscar.session.matching import Match, Query
 from leafscar.session.session import Session, load
 from leafscar.session.texts import Kind, Piece, pieces_of
 
-__all__ = ["EXCERPT", "Found", "Hit", "HitLine", "Limits", "Place", "search"]
+__all__ = ["EXCERPT", "Found", "Hit", "HitLine", "Limits", "Place", "places_of", "search"]
 
 EXCERPT = 300
 """UTF-16 units of a line that a hit shows at most, around the match."""
@@ -187,7 +187,7 @@ class _Run:
 
     def _texts(self, session: Session, start: _Start | None) -> list[_Text]:
         entries = session.entries
-        place_of = _places(session)
+        place_of = places_of(session)
         newest = len(entries) if start is None else start.entry + 1
         return [
             _Text(start=_Start(position, number), entry=entry, piece=piece, place=place)
@@ -242,8 +242,8 @@ def _from_cursor(
     return sessions[at:], _Start(int(read[1]), int(read[2]))
 
 
-def _places(session: Session) -> Callable[[Entry], Place]:
-    """Where an entry of a session stands. The whole session must have been read."""
+def places_of(session: Session) -> Callable[[Entry], Place]:
+    """Give what says where an entry of a session stands. The whole session must have been read."""
     context = {id(entry) for entry in session.context().entries}
     path = {id(entry) for entry in session.branch()}
 
