@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from leafscar.replay.numbers import count, is_told, is_within, joint_error, margin_of, percent
+from leafscar.replay.numbers import is_told, is_within, joint_error, margin_of, percent
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,3 @@ def test_a_difference_is_told_within_or_unknown(ratio, margin, told, within):
 def test_percentages(share, text):
     """One decimal below 10 %, and no break before the sign."""
     assert percent(share) == text
-
-
-def test_counts_agree_in_number():
-    """None, one, and many with separators."""
-    assert [count(number, "cut") for number in (0, 1, 2_000)] == ["0 cuts", "1 cut", "2,000 cuts"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.cli.control import Control
 from leafscar.compaction import Preparation
 from leafscar.engine import Summarise
 from leafscar.estimate import estimate_tokens
-from leafscar.replay.numbers import count as counted
 
 __all__ = ["cut_data", "cut_lines", "nothing_to_cut"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.cli.control import Control
 from leafscar.compaction import pins_of
 from leafscar.engine.decide import decide
 from leafscar.model import Assistant, Message, ToolResult
-from leafscar.replay.numbers import count as counted
 from leafscar.replay.rows import lines_of
 
 __all__ = ["context_data", "context_lines"]

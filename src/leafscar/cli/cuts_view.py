@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from leafscar._words import counted
 from leafscar.errors import BadReference
 from leafscar.hindsight import Lost, LostCut, Need
 from leafscar.pruning import parse_reference
-from leafscar.replay.numbers import count as counted
 
 __all__ = ["SessionCuts", "cuts_data", "cuts_lines"]
 

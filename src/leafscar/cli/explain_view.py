@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from leafscar._words import counted
 from leafscar.replay.explain import Explanation, Rest
-from leafscar.replay.numbers import count
 
 __all__ = ["explain_lines"]
 
@@ -43,7 +43,7 @@ def _several(name: str, texts: Iterable[str]) -> Iterable[str]:
 def _estimate(tokens: float, rest: Rest | None) -> str:
     if rest is None:
         return f"~{tokens:,.0f} tokens, from sizes alone"
-    more = f"~{tokens - rest.tokens:,.0f} for {count(rest.messages_after, 'message')} after it"
+    more = f"~{tokens - rest.tokens:,.0f} for {counted(rest.messages_after, 'message')} after it"
     after = more if rest.messages_after else "nothing after it"
     return f"{tokens:,.0f} tokens: {rest.tokens:,.0f} counted at {rest.reference}, {after}"
 
@@ -59,7 +59,7 @@ def _outputs(told: Explanation) -> Iterable[str]:
         yield _row("sheddable", "nothing")
         return
     older = f"~{told.older:,.0f} of them older material"
-    yield _row("sheddable", f"{count(len(told.outputs), 'output')}, ~{told.fullest:,.0f} tokens; {older}")
+    yield _row("sheddable", f"{counted(len(told.outputs), 'output')}, ~{told.fullest:,.0f} tokens; {older}")
     shown = told.outputs[:_SHOWN]
     wide = max(len(output.tool) for output in shown) + 1
     far = max(7, *(len(output.reference) for output in shown)) + 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
 
-from leafscar.replay.numbers import count as counted
+from leafscar._words import counted
 from leafscar.session import Found, Hit
 from leafscar.session.search import Place
 from leafscar.session.texts import Kind

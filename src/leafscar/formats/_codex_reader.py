@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.formats._branches import Branches, Draft
 from leafscar.formats._codex_items import (
     ANSWERS,
@@ -20,7 +21,6 @@ from leafscar.formats._codex_items import (
 from leafscar.formats._codex_usage import Counts, bills_writes
 from leafscar.formats._json import Record
 from leafscar.formats._pieces import assistant_message, count, mappings, milliseconds, result_message, without_nothing
-from leafscar.formats._words import several
 from leafscar.model.shapes import as_list, as_mapping, as_text
 
 __all__ = ["MAIN", "Reader"]
@@ -298,13 +298,13 @@ class Reader:
         premium = any(response.usage and "cacheWrite" not in response.usage for response in self.responses)
         windows = ", ".join(f"{window:,}" for window in self.counts.windows)
         found = (
-            (hidden, f"The text of {several(hidden, 'reasoning item')} is encrypted."),
-            (self.sealed, f"The summary of {several(self.sealed, 'cut')} is encrypted; its size is not known."),
+            (hidden, f"The text of {counted(hidden, 'reasoning item')} is encrypted."),
+            (self.sealed, f"The summary of {counted(self.sealed, 'cut')} is encrypted; its size is not known."),
             (
                 self.reckoned,
-                f"Which prompts {several(self.reckoned, 'cut')} kept is reckoned by the rule of that version.",
+                f"Which prompts {counted(self.reckoned, 'cut')} kept is reckoned by the rule of that version.",
             ),
-            (self.aside, f"{several(self.aside, 'reading')} bill requests whose answers are not in it."),
+            (self.aside, f"{counted(self.aside, 'reading')} bill requests whose answers are not in it."),
             (
                 premium and bills_writes(self._model),
                 "How much of the uncached input was written to the cache is not stated.",

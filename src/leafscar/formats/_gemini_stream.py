@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.formats._gemini_chat import API, PROVIDER
 from leafscar.formats._json import Record, as_json_text, fields_of
 from leafscar.formats._pieces import (
@@ -17,7 +18,6 @@ from leafscar.formats._pieces import (
     without_nothing,
 )
 from leafscar.formats._unknown import gaps
-from leafscar.formats._words import several
 from leafscar.formats.pi import Header
 from leafscar.formats.reading import Builder, Reading
 from leafscar.model.shapes import as_mapping, as_text
@@ -53,7 +53,7 @@ class Stream:
     def _notes(self) -> list[str]:
         notes: list[str] = []
         if self._totals:
-            notes.append(f"Usage is stated as totals only, for {self._totals} of {several(self._runs, 'run')}.")
+            notes.append(f"Usage is stated as totals only, for {self._totals} of {counted(self._runs, 'run')}.")
         if self._runs > 1:
             notes.append(f"It holds {self._runs} runs; each is a branch of its own.")
         return notes

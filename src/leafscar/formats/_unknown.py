@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from leafscar.formats._words import several
+from leafscar._words import counted
 from leafscar.model import Assistant, Entry, Image, Message, System, ToolResult
 from leafscar.model.messages import parts_of, tool_calls
 
@@ -53,4 +53,4 @@ def _answers(messages: list[Message]) -> str:
 def _images(messages: list[Message]) -> str:
     parts = [part for message in messages for part in parts_of(getattr(message, "content", None))]
     away = sum(1 for part in parts if isinstance(part, Image) and (not part.data or ":" in part.data))
-    return f"The data of {several(away, 'image')} are not in the file." if away else ""
+    return f"The data of {counted(away, 'image')} are not in the file." if away else ""

@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from leafscar._words import counted
 from leafscar.formats import _wire_anthropic, _wire_chat, _wire_gemini, _wire_responses
 from leafscar.formats._json import Record, decode, fields_of, lines_of
 from leafscar.formats._pieces import assistant_message, first_text, mappings
 from leafscar.formats._wire_tree import Item, Tree
-from leafscar.formats._words import several
 from leafscar.formats.reading import Builder
 from leafscar.model.shapes import as_list, as_mapping, as_number, as_text
 
@@ -195,7 +195,7 @@ class Exchanges:
             (self._edited, "The server edited the requests of {}; the model saw less than what was sent.", "response"),
             (sealed, "The summary of {} cannot be read.", "encrypted cut"),
         )
-        return [sentence.format(several(number, thing)) for number, sentence, thing in told if number]
+        return [sentence.format(counted(number, thing)) for number, sentence, thing in told if number]
 
 
 def _conversation(body: Mapping[str, Any]) -> str | None:

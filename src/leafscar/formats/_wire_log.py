@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.errors import SessionRefused
 from leafscar.formats._json import Record, decode, fields_of, lines_of, outline, read_records, refuse_giant
 from leafscar.formats._pieces import first_text, mappings
@@ -22,7 +23,6 @@ from leafscar.formats._wire_exchange import (
     stream_of,
 )
 from leafscar.formats._wire_tree import merged
-from leafscar.formats._words import several
 from leafscar.formats.pi import Header
 from leafscar.formats.reading import Builder, Reading
 from leafscar.model import Assistant, ToolResult
@@ -182,7 +182,7 @@ class _Log:
         if self._alone:
             notes.append("It is a response alone; the request that it answers is not in the file.")
         if apart := _apart(self.builder):
-            notes.append(f"It is not what was sent: {several(apart, 'result')} not right behind the call.")
+            notes.append(f"It is not what was sent: {counted(apart, 'result')} not right behind the call.")
         facts = self._facts
         header = Header(
             version=3,

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from leafscar._words import counted
 from leafscar.errors import SessionRefused
 from leafscar.formats._json import refuse_giant
 from leafscar.formats._pieces import assistant_message, make_usage, number_in, text_parts
 from leafscar.formats._unknown import gaps
-from leafscar.formats._words import several
 from leafscar.formats.pi import Header
 from leafscar.formats.reading import Builder, Reading
 
@@ -160,6 +160,6 @@ class _Log:
                 f"It holds {self._sessions:,} sessions; each is a branch of its own, and only its start is dated."
             )
         if self._cached:
-            found = several(self._cached, "response")
+            found = counted(self._cached, "response")
             notes.append(f"Whether the sent tokens of {found} include the cached ones is not stated.")
         return notes

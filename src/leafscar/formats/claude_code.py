@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from leafscar._words import counted
 from leafscar.errors import SessionRefused
 from leafscar.formats._claude_reader import MAIN, Reader
 from leafscar.formats._json import Record
 from leafscar.formats._lines import head_objects, records_in
 from leafscar.formats._pieces import first_text
 from leafscar.formats._unknown import gaps
-from leafscar.formats._words import several
 from leafscar.formats.pi import Header
 from leafscar.formats.reading import Builder, Reading
 from leafscar.model.shapes import as_text
@@ -86,15 +86,15 @@ def _unknown(builder: Builder, reader: Reader, main: str) -> list[str]:
     bare = sum(1 for cut in cuts if not cut.fields["summary"])
     agents, sides = len(reader.agents), len({draft.chain for draft in drafts if draft.chain != main})
     low = f"Responses that state only the output count of their first chunk: {reader.low} of {asked}."
-    shed = f"Old outputs that Claude Code took out of its requests ({several(reader.shed, 'time')}) stand here in full."
+    shed = f"Old outputs that Claude Code took out of its requests ({counted(reader.shed, 'time')}) stand here in full."
     found = (
         (reader.low, low),
-        (reader.wordless, f"{several(reader.wordless, 'attachment')} went out in words that it does not hold."),
-        (cuts, f"What it cost to write the summary of {several(len(cuts), 'cut')} is not in this file."),
-        (bare, f"It does not hold the summary of {several(bare, 'cut')}."),
+        (reader.wordless, f"{counted(reader.wordless, 'attachment')} went out in words that it does not hold."),
+        (cuts, f"What it cost to write the summary of {counted(len(cuts), 'cut')} is not in this file."),
+        (bare, f"It does not hold the summary of {counted(bare, 'cut')}."),
         (reader.shed, shed),
-        (agents, f"What {several(agents, 'sub-agent')} did stands in other files."),
-        (sides, f"Beside the main conversation it holds {several(sides, 'conversation')} of sub-agents."),
+        (agents, f"What {counted(agents, 'sub-agent')} did stands in other files."),
+        (sides, f"Beside the main conversation it holds {counted(sides, 'conversation')} of sub-agents."),
         (reader.away, "It goes on from a record in another file; what was sent before that is not in it."),
     )
     return [*gaps(builder.entries), *(sentence for holds, sentence in found if holds)]

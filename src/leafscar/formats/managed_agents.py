@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.errors import SessionRefused
 from leafscar.formats._json import Record
 from leafscar.formats._lines import head_objects, records_in
 from leafscar.formats._managed_reader import MAIN, Reader
 from leafscar.formats._pieces import first_text
 from leafscar.formats._unknown import gaps
-from leafscar.formats._words import several
 from leafscar.formats.pi import Header
 from leafscar.formats.reading import Builder, Reading
 from leafscar.model.shapes import as_mapping, as_text
@@ -89,9 +89,9 @@ def _unknown(builder: Builder, reader: Reader, main: str) -> list[str]:
     nameless = any(response.model is None for response in reader.responses)
     found = (
         (nameless, "It does not name the model."),
-        (reader.thoughts, f"It notes {several(reader.thoughts, 'thought')} of the model without the words."),
-        (reader.cuts, f"It does not say what {several(reader.cuts, 'cut')} kept, nor the summary."),
+        (reader.thoughts, f"It notes {counted(reader.thoughts, 'thought')} of the model without the words."),
+        (reader.cuts, f"It does not say what {counted(reader.cuts, 'cut')} kept, nor the summary."),
         (reader.graders, "What graders used stands beside the conversation and is in no response."),
-        (others, f"Beside the main conversation it holds {several(others, 'thread')} of other agents."),
+        (others, f"Beside the main conversation it holds {counted(others, 'thread')} of other agents."),
     )
     return [*gaps(builder.entries), *(sentence for holds, sentence in found if holds)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from leafscar._words import counted
 from leafscar.errors import SessionRefused
 from leafscar.formats._cuts import Timeline
 from leafscar.formats._json import Record, decode, fields_of, outline, read_records, refuse_giant
@@ -17,7 +18,6 @@ from leafscar.formats._openhands_v0 import EventsV0, is_v0
 from leafscar.formats._openhands_v1 import EventsV1, is_v1
 from leafscar.formats._pieces import first_text, mappings
 from leafscar.formats._unknown import gaps
-from leafscar.formats._words import several
 from leafscar.formats.pi import Header, Problem
 from leafscar.formats.reading import Builder, Reading
 from leafscar.model import Assistant
@@ -85,7 +85,7 @@ def _read(
 def _recalls(number: int) -> list[str]:
     if not number:
         return []
-    return [f"What {several(number, 'recall')} put into the context is known by its parts, not word by word."]
+    return [f"What {counted(number, 'recall')} put into the context is known by its parts, not word by word."]
 
 
 def _more(builder: Builder, prompts: int) -> list[str]:

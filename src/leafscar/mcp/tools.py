@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from leafscar._words import counted
 from leafscar.errors import LeafscarError
 from leafscar.mcp.arguments import ContextArguments, RecallArguments, SearchArguments, schema_of
 from leafscar.mcp.data import as_data, is_data, one_line
 from leafscar.mcp.overview import around, overview, when
 from leafscar.mcp.scope import Scope
-from leafscar.replay.numbers import count as counted
 from leafscar.session import Found, Hit, Limits, load, recall, search
 from leafscar.session.pages import Lines
 from leafscar.session.texts import Piece

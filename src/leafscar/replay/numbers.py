@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import TypeGuard
 
+from leafscar._words import counted as count
+
 __all__ = ["UNKNOWN", "count", "is_told", "is_within", "joint_error", "known", "margin_of", "percent"]
 
 UNKNOWN = "unknown"
@@ -28,11 +30,6 @@ def percent(share: float | None) -> str:
         return UNKNOWN
     text = f"{value:,.{int(abs(value) < _WHOLE_FROM)}f}"
     return f"{'0.0' if text == '-0.0' else text}\u00a0%"
-
-
-def count(number: int, noun: str) -> str:
-    """Write ``1 cut``, ``2 cuts``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def margin_of(error: float | None) -> float | None:
