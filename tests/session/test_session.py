@@ -379,6 +379,12 @@ def test_a_session_in_memory():
     assert Session.memory().context().messages == []
 
 
+def test_the_folder_of_a_session():
+    """A session names the folder it ran in, and none where its header, or the want of one, does not."""
+    sessions = Session.memory(cwd="/home/user/demo"), Session.memory(), Session(None)
+    assert [session.cwd for session in sessions] == ["/home/user/demo", "", ""]
+
+
 def test_adding_in_memory():
     """What is added is the leaf; what is no entry is an error and leaves nothing."""
     session = Session.memory()

@@ -57,6 +57,7 @@ def _read(paths: Iterable[Path]) -> tuple[list[SessionCuts], list[str]]:
 
 def _cuts_of(path: Path, session: Session) -> SessionCuts:
     tools = TABLES.get(session.format.replace("_", "-"), ALL)
-    cwd = (session.header.cwd if session.header else None) or ""
-    cuts = losses(session.branch(), tools=tools, cwd=cwd, reference_for=session.reference_for)
-    return SessionCuts(path=str(path), format=session.format, cwd=cwd, cuts=cuts, unknown=tuple(session.unknown))
+    cuts = losses(session.branch(), tools=tools, cwd=session.cwd, reference_for=session.reference_for)
+    return SessionCuts(
+        path=str(path), format=session.format, cwd=session.cwd, cuts=cuts, unknown=tuple(session.unknown)
+    )

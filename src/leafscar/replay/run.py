@@ -169,7 +169,7 @@ def replay_session(session: Session, options: Options, *, tell: Callable[[str], 
         recorded = _on_own_terms(recorded_row(own), recording, options.model)
         checked = modelled_row(own)
     error = bill_error(recorded, checked)
-    uses = later_uses(recording.path, cwd=(session.header.cwd if session.header else None) or "")
+    uses = later_uses(recording.path, cwd=session.cwd)
     rows: list[PolicyResult] = []
     for name, policy in zip(names, options.policies, strict=True):
         tell(name)

@@ -113,6 +113,11 @@ class Session:
         return self._file.size if self._file else 0
 
     @property
+    def cwd(self) -> str:
+        """Folder that the session ran in; empty when it does not say."""
+        return (self.header.cwd if self.header else None) or ""
+
+    @property
     def entries(self) -> Sequence[Entry]:
         """All entries in file order, every branch."""
         return self._full().entries
