@@ -51,20 +51,12 @@ class _Explanation(Struct):
 
 def is_result(data: bytes) -> bool:
     """Whether this is what ``replay --json`` writes."""
-    try:
-        msgspec.json.decode(data, type=_Result)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
+    return _reads_as(data, _Result)
 
 
 def is_explanation(data: bytes) -> bool:
     """Whether this is what ``replay --explain N --json`` writes."""
-    try:
-        msgspec.json.decode(data, type=_Explanation)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
+    return _reads_as(data, _Explanation)
 
 
 def is_page(data: bytes) -> bool:
@@ -106,6 +98,14 @@ def write_output(path: Path, text: str, is_ours: Kind) -> None:
         replace_file(_real(path), text.encode("utf-8", "backslashreplace"), mode=0o666)
     except OSError as fault:
         raise _unwritable(path, fault) from fault
+
+
+def _reads_as(data: bytes, kind: type[Struct]) -> bool:
+    try:
+        msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def _real(path: Path) -> Path:
