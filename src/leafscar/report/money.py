@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from leafscar.replay.details import BillSide, Money
+from leafscar.replay.details import BillSide, CostlyOutput, Money
 from leafscar.replay.result import PolicyResult, SessionResult
 from leafscar.report.markup import paragraph, safe
 from leafscar.report.numbers import count, dollars, inferred, known, percent, tokens
@@ -101,23 +101,20 @@ def _outputs(money: Money, *, priced: bool) -> Iterable[str]:
         Head(name="Last used", meaning="last request whose response used it again", is_number=True),
         Head(name="Then", meaning="whether it was used after balanced would have taken it out"),
     )
-    yield from table(
-        "Costliest outputs",
-        heads,
-        (
-            (
-                Cell(f"<code>{safe(one.reference)}</code>"),
-                text(one.tool),
-                Cell(safe(one.path or ""), "path"),
-                number(inferred(tokens(one.tokens), when=True)),
-                number(f"{one.requests:,}"),
-                number(inferred(price(one.cost, one.units, priced=priced), when=True)),
-                number("\u2013" if one.shed_at is None else f"{one.shed_at:,}"),
-                number("\u2013" if one.last_used is None else f"{one.last_used:,}"),
-                text(fate_of(one)),
-            )
-            for one in money.outputs
-        ),
+    yield from table("Costliest outputs", heads, (_output(one, priced=priced) for one in money.outputs))
+
+
+def _output(one: CostlyOutput, *, priced: bool) -> Sequence[Cell]:
+    return (
+        Cell(f"<code>{safe(one.reference)}</code>"),
+        text(one.tool),
+        Cell(safe(one.path or ""), "path"),
+        number(inferred(tokens(one.tokens), when=True)),
+        number(f"{one.requests:,}"),
+        number(inferred(price(one.cost, one.units, priced=priced), when=True)),
+        number("\u2013" if one.shed_at is None else f"{one.shed_at:,}"),
+        number("\u2013" if one.last_used is None else f"{one.last_used:,}"),
+        text(fate_of(one)),
     )
 
 
