@@ -79,7 +79,7 @@ class Step(Struct, frozen=True, kw_only=True):
     events: Sequence[Event]
     """What the controller told about this request, oldest first."""
     replaced: Iterable[int]
-    """Positions of the outputs that markers stand for; in a request without a move, of any part of them."""
+    """Positions of the outputs that markers stand for, or that another tool's rule cleared last."""
 
 
 class Watch(Protocol):
@@ -307,11 +307,11 @@ class Simulation:
             watch.after(step)
 
     def _replaced(self, plan: Plan) -> Iterable[int]:
-        """Positions that this request, or one before it, replaced."""
+        """Positions for :attr:`Step.replaced`; a rule of another tool has none in its plan."""
         return plan.replacements
 
     def _moved(self, events: Sequence[Event]) -> tuple[int, float]:
-        """Outputs that this request newly replaced, and the tokens that went with them."""
+        """How many outputs this request newly replaced, and the tokens that went with them."""
         shed = [event for event in events if event.kind == "shed"]
         return sum(event.outputs for event in shed), sum(event.saved for event in shed)
 
