@@ -15,7 +15,7 @@ from leafscar.replay.details import BillSide, CostlyOutput, Money, Share
 from leafscar.replay.money import MoneyWatch, Tally
 from leafscar.replay.result import PolicyResult
 
-__all__ = ["COSTLIEST", "money_of", "shares_of"]
+__all__ = ["COSTLIEST", "money_of"]
 
 COSTLIEST = 20
 """Outputs that a result names."""
@@ -52,7 +52,7 @@ def money_of(
     told = recorded.units is not None
     outputs = [tally for tally in watch.tallies.values() if _is_output(tally)]
     return Money(
-        shares=shares_of(watch, summaries, priced=priced),
+        shares=_shares(watch, summaries, priced=priced),
         outputs=list(_costliest(watch, outputs, reference_for, priced=priced)),
         output_count=len(outputs),
         recorded=_side(recorded) if told else None,
@@ -62,7 +62,7 @@ def money_of(
     )
 
 
-def shares_of(watch: MoneyWatch, summaries: Bill, *, priced: bool) -> list[Share]:
+def _shares(watch: MoneyWatch, summaries: Bill, *, priced: bool) -> list[Share]:
     """Sum the tallies up by class, the largest part of the bill first; ``priced``: the bill is in dollars."""
     sums: dict[Label, _Sum] = {}
     for tally in watch.tallies.values():
