@@ -125,8 +125,8 @@ def explain_request(session: Session, options: Options, number: int, policy: str
     seen, step = watch.seen, watch.step
     assert seen is not None
     assert step is not None
-    moves = [moment.request for moment in moments if moment.shed]
-    cuts = [moment.request for moment in moments if moment.cut]
+    move_before, move_after = _around((moment.request for moment in moments if moment.shed), number)
+    cut_before, cut_after = _around((moment.request for moment in moments if moment.cut), number)
     controller = step.controller
     return Explanation(
         path=str(session.path or ""),
@@ -150,10 +150,10 @@ def explain_request(session: Session, options: Options, number: int, policy: str
         events=[_told(event) for event in step.events],
         rejected=list(alternatives_of(seen.situation, {event.kind for event in step.events})),
         sent=step.moment,
-        move_before=max((at for at in moves if at < number), default=None),
-        move_after=min((at for at in moves if at > number), default=None),
-        cut_before=max((at for at in cuts if at < number), default=None),
-        cut_after=min((at for at in cuts if at > number), default=None),
+        move_before=move_before,
+        move_after=move_after,
+        cut_before=cut_before,
+        cut_after=cut_after,
     )
 
 
@@ -221,6 +221,15 @@ class _Watch:
 
 def _tool(message: object) -> str:
     return message.tool_name if isinstance(message, ToolResult) else "bash"
+
+
+def _around(requests: Iterable[int], number: int) -> tuple[int | None, int | None]:
+    """The last of some requests before ``number``, and the first after it."""
+    every = list(requests)
+    return (
+        max((each for each in every if each < number), default=None),
+        min((each for each in every if each > number), default=None),
+    )
 
 
 def _idle(requests: Sequence[RecordedRequest], number: int) -> float | None:
