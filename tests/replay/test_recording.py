@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from tests.replay.sessions import START, Story
 
-from leafscar.errors import BadReference
-from leafscar.replay.recording import read_recording
+from leafscar.errors import BadReference, SessionError
+from leafscar.replay.recording import read_recording, read_replayable
+from leafscar.session import Session
 
 
 def recording_of(story):
@@ -185,3 +186,10 @@ def test_a_moment_outside_the_calendar_is_unknown(stamp):
     assert recording_of(story).started == pytest.approx(own)
     story.entries[1]["timestamp"] = "0001-01-01T00:00:00Z"
     assert recording_of(story).started is None
+
+
+def test_a_session_without_a_request_cannot_be_replayed():
+    """Whoever replays needs a request; whoever only reads does not."""
+    assert not read_recording(Session.memory()).requests
+    with pytest.raises(SessionError, match="holds no request to replay"):
+        read_replayable(Session.memory())

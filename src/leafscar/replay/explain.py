@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from leafscar.engine import Controller, Event
 from leafscar.engine.decide import View
-from leafscar.errors import LeafscarError, SessionError
+from leafscar.errors import LeafscarError
 from leafscar.model import ToolResult
 from leafscar.replay.alternatives import Situation, alternatives_of
 from leafscar.replay.numbers import count
-from leafscar.replay.recording import RecordedRequest, read_recording
+from leafscar.replay.recording import RecordedRequest, read_replayable
 from leafscar.replay.result import Moment
 from leafscar.replay.rows import lines_of, policy_of
 from leafscar.replay.run import Options, setup_of
@@ -114,9 +114,7 @@ def explain_request(session: Session, options: Options, number: int, policy: str
 
     Raises :class:`LeafscarError` when there is no such request, and what a replay raises.
     """
-    recording = read_recording(session)
-    if not recording.requests:
-        raise SessionError(session.path or "session", "holds no request to replay", hint="name a session with answers")
+    recording = read_replayable(session)
     if not 1 <= number <= len(recording.requests):
         raise LeafscarError(f"no request {number:,}: the session has requests 1 to {len(recording.requests):,}")
     setup, _ = setup_of(recording, measure_sizes(recording), options)

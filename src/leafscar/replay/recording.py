@@ -9,11 +9,12 @@ import msgspec
 from msgspec import Struct
 
 from leafscar.compaction import project_context
+from leafscar.errors import SessionError
 from leafscar.model import Assistant, Entry, Usage
 from leafscar.replay.reported import has_impossible_cost, likely_moment, likely_usage, stated_cost
 from leafscar.session import Session
 
-__all__ = ["RecordedRequest", "Recording", "read_recording"]
+__all__ = ["RecordedRequest", "Recording", "read_recording", "read_replayable"]
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True):
@@ -63,6 +64,14 @@ class Recording(Struct, frozen=True, kw_only=True):
     api: str | None
     notes: Sequence[str]
     """What of the session is not replayed, in sentences."""
+
+
+def read_replayable(session: Session) -> Recording:
+    """Read the branch on which a session stands. Raises :class:`SessionError` when it holds no request."""
+    recording = read_recording(session)
+    if not recording.requests:
+        raise SessionError(session.path or "session", "holds no request to replay", hint="name a session with answers")
+    return recording
 
 
 def read_recording(session: Session, leaf: str | None = None) -> Recording:

@@ -23,7 +23,7 @@ from leafscar.replay.held import held_of
 from leafscar.replay.money import MoneyWatch
 from leafscar.replay.needed import needed_of, with_fate
 from leafscar.replay.prices import Prices
-from leafscar.replay.recording import Recording, read_recording
+from leafscar.replay.recording import Recording, read_replayable
 from leafscar.replay.result import Assumption, PolicyResult, ReplayResult, SessionResult
 from leafscar.replay.rows import NEVER_CUT, RECORDED, modelled_row, recorded_row, summaries_bill, virtual_row
 from leafscar.replay.run_verdict import run_not_helped, run_verdict
@@ -154,9 +154,7 @@ def replay_session(session: Session, options: Options, *, tell: Callable[[str], 
 
     Raises :class:`SessionError` when it holds no request, :class:`WindowUnknown` when nothing states the window.
     """
-    recording = read_recording(session)
-    if not recording.requests:
-        raise SessionError(session.path or "session", "holds no request to replay", hint="name a session with answers")
+    recording = read_replayable(session)
     sizes = measure_sizes(recording)
     setup, window = setup_of(recording, sizes, options)
     names = [policy if isinstance(policy, str) else policy.name for policy in options.policies]
