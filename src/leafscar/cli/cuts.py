@@ -30,8 +30,8 @@ def cuts_command(paths: tuple[Path, ...], *, everything: bool, as_json: bool) ->
     """Show what the compactions in recorded sessions took out of the context, and what of it was needed again.
 
     Rules of the user, files, outputs and the state of the task, each with the command that gives it back. Without a
-    name: the newest 20 recordings that Claude Code, Codex, pi and Gemini CLI keep on this machine. Nothing leaves the
-    machine, nothing is written.
+    name: the newest 20 recordings that Claude Code, Codex, pi, Gemini CLI and opencode keep on this machine. Nothing
+    leaves the machine, nothing is written.
     """
     sessions, skipped = _read(find_sessions(paths or own_recordings()))
     if as_json:

@@ -66,7 +66,8 @@ def recall_command(  # noqa: PLR0913 - one for each option
 
     REF is what a marker says: #LINE or an entry id, up to 12,000 characters; with :full all of it, byte for byte.
     With --lines or --page REF may name any entry with words. --search takes a file, a folder, or nothing: then every
-    recording that Claude Code, Codex, pi and Gemini CLI keep on this machine, newest first. Nothing leaves the machine.
+    recording that Claude Code, Codex, pi, Gemini CLI and opencode keep on this machine, newest first. Nothing leaves
+    the machine.
     """
     if text is None:
         if regex or case_sensitive or lost or after is not None or as_json:
@@ -109,7 +110,7 @@ def _sessions(where: Path | None) -> list[Path]:
     own = find_recordings(os.environ, Path.home())
     if not own:
         raise LeafscarError(
-            "no recordings of Claude Code, Codex, pi or Gemini CLI on this machine; name a file or folder"
+            "no recordings of Claude Code, Codex, pi, Gemini CLI or opencode on this machine; name a file or folder"
         )
     tools = ", ".join(dict.fromkeys(each.tool for each in own))
     say(f"{len(own)} recordings ({tools}), newest first; nothing leaves this machine", err=True)
