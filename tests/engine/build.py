@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from leafscar.compaction import SummaryRequest, SummaryResponse
-from leafscar.engine import POLICIES, Controller, Facts, Fallback, Send, Summarise, materialise
+from leafscar.engine import POLICIES, Controller, ControlState, Facts, Fallback, Send, Summarise, materialise
 from leafscar.engine.sizers import chars_sizer
 from leafscar.estimate import estimate_tokens
 from leafscar.model import as_entry
@@ -96,7 +97,7 @@ def materialise_positions(controller: Controller, plan: Any) -> list[Raw]:
             message["marker"] = plan.replacements[position]
             message.pop("content", None), message.pop("output", None)
         start, end = plan.strip_thinking or (0, 0)
-        if start <= position < end and message.get("role") == "assistant":
+        if start <= position < end and message.get("role") == "assistant" and isinstance(message["content"], list):
             message["content"] = [part for part in message["content"] if part.get("type") != "thinking"]
         out.append(message)
     return out
@@ -164,6 +165,12 @@ class Host:
     def rewind(self, length: int) -> None:
         """Go back to where the path had ``length`` entries; what follows is another branch."""
         self.path = self.path[:length]
+
+    def restore(self) -> None:
+        """Go on with a controller that knows nothing but the state of the one before, through JSON."""
+        before = self.controller
+        state = msgspec.json.decode(msgspec.json.encode(before.state), type=ControlState)
+        self.controller = Controller(facts=before.facts, policy=before.policy, sizer=chars_sizer, state=state)
 
     def step(self, tokens: int, name: str = "other", *, now: float | None = None, **arguments: Any) -> str:
         """One request that is answered by one tool call, and its result of ``tokens``; gives the result's id."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.engine.build import Host, call, execution, facts, result, user
+from tests.engine.build import Host, call, execution, facts, result, text, user
 
 SIZES = st.sampled_from([10, 120, 320, 700, 1100, 1800, 3200])
 TOOLS = st.sampled_from(["read", "bash", "edit", "other"])
@@ -42,6 +42,15 @@ _stray = st.one_of(
     st.tuples(st.just("again"), SIZES),
     st.tuples(st.just("half"), st.tuples(st.sampled_from(["error", "aborted"]), SIZES)),
 )
+_odd = st.one_of(
+    st.tuples(st.just("restore"), st.just(0)),
+    st.tuples(st.just("custom"), SIZES),
+    st.tuples(st.just("picture"), SIZES),
+    st.tuples(st.just("branch"), SIZES),
+    st.tuples(st.just("edit"), st.tuples(st.integers(1, 30), st.sampled_from([None, 10, 1800]))),
+)
+odd = st.lists(st.one_of(_step, _step, _stray, _odd), min_size=6, max_size=36)
+"""What hosts put on a path beside messages, on branches, and states that are written down and read again."""
 branched = st.lists(st.one_of(_step, _step, _stray), min_size=6, max_size=36)
 scripts = st.lists(_step, min_size=4, max_size=26)
 SMALL = {"window": 16_000, "reserve_tokens": 2_000}
@@ -100,8 +109,30 @@ def _go_astray(host: Host, kind: str, detail: Any, request: Any) -> None:
             host.add(result(id_, size, "other"))
         case "orphan":
             host.add(result(f"o{host.added}", detail, "other"))
+        case "restore":
+            host.restore()
+        case "custom" | "picture" | "branch" | "edit":
+            host.append(_odd_entry(host, kind, detail))
         case _:
             _answer_once_more(host, detail, answered=kind == "again")
+
+
+def _odd_entry(host: Host, kind: str, detail: Any) -> dict[str, Any]:
+    """An entry that is no plain message."""
+    match kind:
+        case "custom":
+            return {"type": "custom_message", "customType": "x", "content": text(detail), "display": True}
+        case "branch":
+            return {"type": "branch_summary", "fromId": "e1", "summary": text(detail)}
+        case "picture":
+            message = user(detail)
+            message["content"].append({"type": "image", "data": "pic", "mimeType": "image/png"})
+            return {"type": "message", "message": message}
+        case _:
+            back, size = detail
+            replacement = None if size is None else {"content": text(size)}
+            target = host.path[-min(back, len(host.path))]["id"]
+            return {"type": "context_edit", "targetId": target, "replacement": replacement}
 
 
 def _answer_once_more(host: Host, size: int, *, answered: bool) -> None:

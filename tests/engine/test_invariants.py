@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engine.build import Host, broken, facts, materialise_positions, per_position, summary, user
 from tests.engine.pure import measure
-from tests.engine.strategies import CANARY, SMALL, branched, play, scripts, small_host
+from tests.engine.strategies import CANARY, SMALL, branched, odd, play, scripts, small_host
 
 from leafscar.compaction import check_pairs
 from leafscar.compaction.settle import NO_RESULT
@@ -135,6 +135,25 @@ def _play_against_the_provider(policy, script) -> None:
 def _stand_ins(sent) -> float:
     """Tokens of the results that stand for missing ones."""
     return sum(estimate_tokens(message) for message in sent if NO_RESULT in json.dumps(message))
+
+
+@pytest.mark.parametrize("policy", ["balanced", "fewest-cuts", "thrifty", "classic"])
+@pytest.mark.parametrize("way", [None, "strip", "drop_block"])
+@given(script=odd)
+@few
+def test_odd_entries_branches_and_restored_states_keep_the_sums(policy, way, script):
+    """Edits, custom messages, pictures and branch summaries leave sums, pairs and ``kept`` true, restored or not."""
+    last: list[str] = []
+
+    def check(host: Host) -> None:
+        _assert_pure(host.controller, chars_sizer)
+        check_pairs(host.sent)
+        positions, kept = per_position(host.controller, host.outcome.plan), host.outcome.plan.kept
+        assert positions[:kept] == last[:kept]
+        last[:] = positions
+
+    bound = {} if way is None else {"bound_thinking": True, "thinking_way": way}
+    play(small_host(policy, facts=facts(**SMALL, **bound)), script, check)
 
 
 @pytest.mark.parametrize("policy", ["classic", "balanced", "fewest-cuts"])
