@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from json.encoder import encode_basestring
+from typing import cast
 
 from leafscar.model.shapes import as_list, as_mapping
 
@@ -76,8 +77,20 @@ def stringify(value: object) -> str:
 
     Integer-like keys come first in ascending order, lone surrogates are escaped, other characters stay raw.
     """
-    text = _scalar(value)
+    text = _flat(value) or _scalar(value)
     return _container(value) if text is None else text
+
+
+def _flat(value: object) -> str | None:
+    """JSON of an object of texts in the order written, which most arguments of calls are; None for anything else."""
+    if not isinstance(value, dict):
+        return None
+    pieces: list[str] = []
+    for key, text in cast("dict[object, object]", value).items():
+        if type(key) is not str or type(text) is not str or key[:1].isdigit():
+            return None
+        pieces.append(f"{_string(key)}:{_string(text)}")
+    return "{" + ",".join(pieces) + "}"
 
 
 def _scalar(value: object) -> str | None:
