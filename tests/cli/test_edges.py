@@ -150,6 +150,7 @@ def test_a_file_for_a_folder(run, small, name):
         assert run(name, *ARGUMENTS[name], "--cwd", folder).exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written(shell, small, project):
     """In a folder that is only read every command that writes nothing works, and one that would says so."""
     project.chmod(0o555)
@@ -163,6 +164,7 @@ def test_a_folder_that_cannot_be_written(shell, small, project):
         project.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_one_line_of_many_megabytes(run, project):
     """A single output of 12 MB is read, measured, shed and recalled."""
     story = Story().user("start").call("line of output\n" * 800_000).calls(3).reply()
