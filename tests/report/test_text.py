@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.report.samples import LINES, RESULTS, a_long_session, a_money, a_policy, a_result, a_session
+from tests.report.samples import (
+    LINES,
+    RESULTS,
+    a_long_session,
+    a_money,
+    a_policy,
+    a_result,
+    a_session,
+    a_share,
+    an_output,
+)
 
 from leafscar.report import render_text
 
@@ -125,4 +135,6 @@ def test_money_in_a_few_lines():
     ):
         assert part in text
     assert "Where the money goes" not in render_text(a_result(a_session(money=None, held=None)))
+    unpriced = a_money(outputs=[an_output(cost=None, units=8_000.0)], shares=[a_share(cost=None)])
+    assert "sent 199 times, 8.0k units)" in " ".join(render_text(a_result(a_session(money=unpriced))).split())
     assert "costliest" not in render_text(a_result(a_session(money=a_money(outputs=[]))))

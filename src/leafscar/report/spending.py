@@ -118,7 +118,7 @@ def costliest_words(money: Money, *, priced: bool) -> str:
     """The costliest outputs in one line."""
     shown = [
         f"{one.reference} {one.tool} ({tokens(one.tokens)} tokens, sent {count(one.requests, 'time')}, "
-        f"{price(one.cost, one.units, priced=priced)})"
+        f"{price(one.cost, one.units, priced=priced)}{'' if priced else ' units'})"
         for one in money.outputs[:_NAMED]
     ]
     return f"costliest outputs: {', '.join(shown)}"
