@@ -185,7 +185,7 @@ def test_what_cannot_be_read_is_named(run, project, file):
     assert str(bad) in result.stdout.splitlines()[-1]
     alone = run("cuts", bad)
     assert alone.exit_code == 1
-    assert alone.stdout.startswith("no compaction in 0 sessions")
+    assert alone.stdout.splitlines()[:3] == ["no session could be read", "", "Skipped:"]
 
 
 def test_json_holds_everything(run, file):

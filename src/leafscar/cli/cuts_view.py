@@ -61,6 +61,8 @@ def cuts_lines(sessions: Sequence[SessionCuts], skipped: Sequence[str], *, every
 def _verdict(sessions: Sequence[SessionCuts]) -> str:
     cuts = [cut for session in sessions for cut in session.cuts]
     lost = [each for cut in cuts for each in cut.lost if each.kept != "raw"]
+    if not sessions:
+        return "no session could be read"
     if not cuts:
         return f"no compaction in {counted(len(sessions), 'session')}: nothing was lost"
     if not lost:
