@@ -283,12 +283,37 @@ def test_what_cannot_be_explained_is_one_line(run, session, tmp_path):
     result = run("replay", session, "--window", 60_000, "--explain", 0)
     assert result.exit_code == 1
     assert re.fullmatch(r"leafscar: no request 0: the session has requests 1 to \d+\n", result.stderr)
-    for more in (["--html", tmp_path / "x.html"], _policies("none", "classic"), [session.parent / "other.jsonl"]):
+    for more, words in (
+        (["--html", tmp_path / "x.html"], "--explain prints text, or data with --json; leave --html out"),
+        (_policies("none", "classic"), "--explain looks at one policy; name one of none, classic"),
+        ([session.parent / "other.jsonl"], "--explain looks at one session, not 2; name one file"),
+    ):
         result = run("replay", session, *more, "--explain", 1)
-        assert result.exit_code == 1
-        assert result.stderr.startswith("leafscar: --explain looks at one session under one policy")
-        assert result.stderr.count("\n") == 1
+        assert (result.exit_code, result.stderr) == (1, f"leafscar: {words}\n")
+    (tmp_path / "none").mkdir()
+    empty = run("replay", tmp_path / "none", "--explain", 1)
+    assert empty.exit_code == 1
+    assert re.fullmatch(r"leafscar: .*none: not a regular file; [^\n]+\n", empty.stderr)
     assert run("replay", session, "--explain", "x").exit_code == 2
+
+
+def test_a_conversation_is_explained_by_its_folder(run, project):
+    """What OpenHands keeps as a folder is one session to --explain too."""
+    events = project / "talk" / "events"
+    events.mkdir(parents=True)
+    for number, line in enumerate((DATA / "openhands" / "events.jsonl").read_text().splitlines()):
+        (events / f"{number}.json").write_text(line)
+    result = run("replay", project / "talk", "--window", 60_000, "--explain", 1)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("request 1 of ")
+
+
+def test_a_page_is_not_printed(run, session, project):
+    """A dash in the place of the page's file is refused, and no file of that name is made."""
+    result = run("replay", session, "--html", "-")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "leafscar: --html -: a page is written to a file; name one, like report.html\n"
+    assert not (project / "-").exists()
 
 
 def test_without_a_name_each_tool_gives_its_own(run, session, project):

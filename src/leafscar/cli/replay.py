@@ -108,11 +108,13 @@ def _explain(
     json_out: str | None,
     html_out: Path | None,
 ) -> None:
+    if html_out is not None:
+        raise LeafscarError("--explain prints text, or data with --json; leave --html out")
+    if len(policies) > 1:
+        raise LeafscarError(f"--explain looks at one policy; name one of {', '.join(policies)}")
     found = find_sessions(paths)
-    if len(found) != 1 or found[0].is_dir() or len(policies) > 1 or html_out is not None:
-        raise LeafscarError(
-            "--explain looks at one session under one policy, in the terminal or as --json; name one file"
-        )
+    if len(found) != 1:
+        raise LeafscarError(f"--explain looks at one session, not {len(found)}; name one file")
     told = explain_request(load(found[0]), options, number, policies[0] if policies else DEFAULT_POLICY)
     if json_out is None:
         for line in explain_lines(told):
@@ -133,6 +135,8 @@ def _check_outputs(json_file: Path | None, html_file: Path | None, is_ours: Kind
     """Refuse before anything is read what could not be written afterwards."""
     if json_file is not None:
         check_output(json_file, is_ours)
+    if html_file == Path("-"):
+        raise LeafscarError("--html -: a page is written to a file; name one, like report.html")
     if html_file is not None:
         check_output(html_file, is_page)
     if json_file is not None and html_file is not None:
