@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.report.samples import a_session
 
+from leafscar.report.scatter import scatter
 from leafscar.report.style import STYLE
 
 SCHEMES = [dict(re.findall(r"--(\w+): (#\w+);", block)) for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)]
@@ -36,6 +38,15 @@ def contrast(one, other):
 def test_contrast_is_enough(scheme, colour, least):
     """Text reaches AA and marks reach what graphics need, in both schemes."""
     assert contrast(scheme[colour], scheme["paper"]) >= least
+
+
+def test_a_wide_drawing_scrolls_on_a_narrow_screen():
+    """Cost against cuts keeps a width at which its labels stand apart, in a region that the keyboard reaches."""
+    narrow = STYLE.partition("@media (max-width: 640px) {")[2].partition("@media")[0]
+    assert "svg.scatter { min-width: 34rem; }" in narrow
+    page = "\n".join(scatter(a_session(), 1))
+    assert page.index('<div class="scroll" role="region"') < page.index('<svg class="scatter"')
+    assert 'tabindex="0">' in page
 
 
 def test_print_is_light():

@@ -59,13 +59,14 @@ def scatter(session: SessionResult, number: int) -> Iterable[str]:
     yield "<h3>Cost against cuts</h3>"
     yield paragraph(_words(line, priced=priced))
     name = f"scatter-{number}"
+    yield '<div class="scroll" role="region" aria-label="Cost against cuts" tabindex="0">'
     yield f'<svg class="scatter" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}-t {name}-d">'
     yield f'<title id="{name}-t">Cost against cuts by policy</title>'
     yield f'<desc id="{name}-d">{safe("; ".join(_told(point, plane) for point in (*points, *line)))}.</desc>'
     yield from _axes(plane)
     yield from _baseline(line, plane)
     yield from _labelled(points, plane)
-    yield "</svg>"
+    yield "</svg>\n</div>"
 
 
 def _words(line: Sequence[_Point], *, priced: bool) -> str:

@@ -77,7 +77,6 @@ figure { display: flex; flex-direction: column; justify-content: space-between; 
 .bill { margin-left: .5em; }
 figcaption { line-height: 1.4; margin-bottom: .35rem; }
 figcaption strong { font-weight: 600; overflow-wrap: anywhere; }
-figcaption main > .session:first-child { margin-top: 2rem; }
 .small { display: block; font-variant-numeric: tabular-nums; font-size: .85rem; }
 svg { display: block; width: 100%; height: auto; font: 11.5px -apple-system, "Segoe UI", Roboto, Arial, sans-serif; }
 svg text { fill: var(--soft); font-variant-numeric: tabular-nums; }
@@ -116,7 +115,7 @@ footer { font-size: .85rem; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .5rem; }
   svg { font-size: 13px; }
-  svg.scatter { font-size: 15px; }
+  svg.scatter { min-width: 34rem; }
 }
 @media print {
   @page { margin: 16mm 14mm; }
