@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from leafscar.replay.choices import choice_of, keys_of
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [
     (name, block)
@@ -32,6 +34,15 @@ def test_examples_of_the_pages(run, project, name, block):
         shown.pop()
         printed = printed[: len(shown)]
     assert printed == shown
+
+
+def test_the_keys_of_policies_are_those_that_replay_takes():
+    """The tables of docs/policies.md list every key of each policy and rule, and no other."""
+    rows = re.findall(r"^\| (`[^|]+) \| ([^|\n]+) \|$", (ROOT / "docs" / "policies.md").read_text(), re.MULTILINE)
+    listed = {name: {*re.findall(r"`(\w+)`", keys)} for names, keys in rows for name in re.findall(r"`([^`]+)`", names)}
+    for name in ("balanced", "thrifty", "classic", "source", "compaction"):
+        assert listed[name] == {*keys_of(choice_of(name))}, name
+    assert {*keys_of(choice_of("fewest-cuts"))} == {*listed["balanced"], *listed["fewest-cuts"]}
 
 
 def test_every_link_leads_somewhere():
