@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from leafscar import __version__
+from leafscar.cli.explain_row import row_to_explain
 from leafscar.cli.explain_view import explain_lines
 from leafscar.cli.options import window_option
 from leafscar.cli.output import Kind, check_apart, check_output, is_explanation, is_page, is_result, write_output
@@ -20,7 +21,7 @@ from leafscar.cli.progress import Progress
 from leafscar.cli.recordings import own_recordings
 from leafscar.cli.show import say
 from leafscar.config import current_folder, read_settings
-from leafscar.engine import DEFAULT_POLICY
+from leafscar.engine import Policy
 from leafscar.errors import LeafscarError
 from leafscar.replay import Options, ReplayResult, find_sessions, replay_files
 from leafscar.replay.explain import explain_request
@@ -79,7 +80,10 @@ def replay_command(  # noqa: PLR0913, PLR0917 - click hands options over one by 
         equal_cuts=html_out is not None or json_out is not None,
     )
     if explain is not None:
-        _explain(paths, options, explain, policies, json_out, html_out)
+        if html_out is not None:
+            raise LeafscarError("--explain prints text, or data with --json; leave --html out")
+        row = row_to_explain(chosen, policies, needs_name=policy_file is not None, is_swept=bool(sweeps))
+        _explain(paths, options, explain, row, json_out)
         return
     progress = Progress(sys.stderr, clock=time.monotonic, width=shutil.get_terminal_size().columns)
     try:
@@ -101,21 +105,12 @@ def replay_command(  # noqa: PLR0913, PLR0917 - click hands options over one by 
 
 
 def _explain(
-    paths: tuple[Path, ...],
-    options: Options,
-    number: int,
-    policies: tuple[str, ...],
-    json_out: str | None,
-    html_out: Path | None,
+    paths: tuple[Path, ...], options: Options, number: int, policy: str | Policy, json_out: str | None
 ) -> None:
-    if html_out is not None:
-        raise LeafscarError("--explain prints text, or data with --json; leave --html out")
-    if len(policies) > 1:
-        raise LeafscarError(f"--explain looks at one policy; name one of {', '.join(policies)}")
     found = find_sessions(paths)
     if len(found) != 1:
         raise LeafscarError(f"--explain looks at one session, not {len(found)}; name one file")
-    told = explain_request(load(found[0]), options, number, policies[0] if policies else DEFAULT_POLICY)
+    told = explain_request(load(found[0]), options, number, policy)
     if json_out is None:
         for line in explain_lines(told):
             say(line)

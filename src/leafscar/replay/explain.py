@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from leafscar.engine import Controller, Event
+from leafscar.engine import Controller, Event, Policy
 from leafscar.engine.decide import View
 from leafscar.errors import LeafscarError
 from leafscar.model import ToolResult
@@ -109,8 +109,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     cut_after: int | None
 
 
-def explain_request(session: Session, options: Options, number: int, policy: str) -> Explanation:
-    """Run ``policy`` over the session and explain its ``number``-th request.
+def explain_request(session: Session, options: Options, number: int, policy: str | Policy) -> Explanation:
+    """Run ``policy``, or the policy of that name, over the session and explain its ``number``-th request.
 
     Raises :class:`LeafscarError` when there is no such request, and what a replay raises.
     """
@@ -119,7 +119,7 @@ def explain_request(session: Session, options: Options, number: int, policy: str
         raise LeafscarError(f"no request {number:,}: the session has requests 1 to {len(recording.requests):,}")
     setup, _ = setup_of(recording, measure_sizes(recording), options)
     watch = _Watch(session, number)
-    moments = simulate(setup, policy_of(policy), watches=(watch,)).moments
+    moments = simulate(setup, policy_of(policy) if isinstance(policy, str) else policy, watches=(watch,)).moments
     seen, step = watch.seen, watch.step
     assert seen is not None
     assert step is not None
@@ -128,7 +128,7 @@ def explain_request(session: Session, options: Options, number: int, policy: str
     controller = step.controller
     return Explanation(
         path=str(session.path or ""),
-        policy=policy,
+        policy=policy if isinstance(policy, str) else policy.name,
         request=number,
         requests=len(recording.requests),
         reference=session.reference_for(step.request.entry),
