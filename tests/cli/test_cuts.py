@@ -164,6 +164,15 @@ def test_sessions_without_a_cut(run, file, project):
     assert lines[-1] == "no compaction in 1 session"
 
 
+def test_no_room_is_kept_for_what_did_not_come_back(run, project):
+    """Where nothing of a cut was needed again, the command stands right behind the dash."""
+    story = Story().user("go").call(TEXT, path="/project/a.py").reply()
+    story.add("compaction", summary="a.py", firstKeptEntryId="none")
+    path = story.user("on").reply().write(project / "s.jsonl")
+    (row,) = [line for line in run("cuts", path).stdout.splitlines() if "leafscar recall" in line and "a.py" in line]
+    assert "  named    - leafscar recall " in row
+
+
 def test_several_things_needed_and_texts_too_long_to_show(run, project):
     """The plural, and paths that keep their end."""
     deep = "/elsewhere/" + "folder/" * 9 + "a.py"

@@ -109,8 +109,10 @@ def _session_lines(session: SessionCuts, *, everything: bool) -> Iterator[str]:
     yield from ("", f"{session.path} ({session.format})")
     for number, cut in enumerate(session.cuts, 1):
         yield from ("", _heading(session, number, cut))
+        wide = _AGAIN if any(each.needed for each in cut.lost) else 1
         for name, kinds in _GROUPS:
-            yield from _group(session, name, [each for each in cut.lost if each.kind in kinds], everything=everything)
+            lost = [each for each in cut.lost if each.kind in kinds]
+            yield from _group(session, name, lost, wide, everything=everything)
         yield from (f"  unknown   {sentence}" for sentence in cut.unknown)
 
 
@@ -121,13 +123,13 @@ def _heading(session: SessionCuts, number: int, cut: LostCut) -> str:
     return f"cut {number} of {len(session.cuts)} at {cut.reference}: {moved}; {before}, {summary}"
 
 
-def _group(session: SessionCuts, name: str, lost: Sequence[Lost], *, everything: bool) -> Iterator[str]:
+def _group(session: SessionCuts, name: str, lost: Sequence[Lost], wide: int, *, everything: bool) -> Iterator[str]:
     if not lost:
         return
     yield f"  {name:<9} {_totals(lost)}"
     weighty = lost if everything else sorted(lost, key=lambda each: not each.needed)[:_SHOWN]
     for each in weighty:
-        yield f"    {_row(session, each)}"
+        yield f"    {_row(session, each, wide)}"
     if len(lost) > len(weighty):
         yield f"    and {len(lost) - len(weighty):,} more (--all lists them)"
 
@@ -140,12 +142,13 @@ def _totals(lost: Sequence[Lost]) -> str:
     return f"{len(lost):,}: {', '.join(kept)}; {needed:,} needed again"
 
 
-def _row(session: SessionCuts, lost: Lost) -> str:
+def _row(session: SessionCuts, lost: Lost, wide: int) -> str:
+    """One thing in columns; ``wide``: characters for what came back."""
     size = f"{lost.tokens:,}" if lost.tokens is not None else "-"
     text = _text(session, lost)
     again = _again(lost.needed)
     back = _back(session, lost)
-    return f"{text:<{_TEXT}} {_cut(lost.did, _DID):<{_DID}} {size:>8}  {lost.kept:<8} {again:<{_AGAIN}} {back}"
+    return f"{text:<{_TEXT}} {_cut(lost.did, _DID):<{_DID}} {size:>8}  {lost.kept:<8} {again:<{wide}} {back}"
 
 
 def _back(session: SessionCuts, lost: Lost) -> str:
