@@ -24,12 +24,14 @@ from leafscar.engine.state import ControlState
 from leafscar.estimate import anchor_tokens
 from leafscar.model import Assistant, Entry, EntryLike, Usage, as_entry
 
-__all__ = ["Tracker"]
+__all__ = ["FRUITLESS_LIMIT", "MIN_GAIN", "Tracker"]
 
 _REPROJECT = ("compaction", "context_edit")
 _SAME_CUT = ("summary", "firstKeptEntryId", "systemMessage")
-_MIN_GAIN = 0.10
-_FRUITLESS_LIMIT = 2
+MIN_GAIN = 0.10
+"""Share of the window that a cut should free."""
+FRUITLESS_LIMIT = 2
+"""Automatic cuts in a row without that gain, after which there are none."""
 _VOID = -1  # in the place of a number: the request held markers that stand no longer
 
 
@@ -96,7 +98,7 @@ class Tracker:
     @property
     def loops(self) -> bool:
         """Whether cuts have stopped helping: two in a row freed less than a tenth of the window."""
-        return self.fruitless >= _FRUITLESS_LIMIT
+        return self.fruitless >= FRUITLESS_LIMIT
 
     def estimate(self) -> float:
         """Tokens of the next request in its present shape."""
@@ -281,11 +283,11 @@ class Tracker:
             return
         gain = self.awaiting_gain - tokens
         self.awaiting_gain = None
-        if gain >= _MIN_GAIN * self.lines.window:
+        if gain >= MIN_GAIN * self.lines.window:
             self.fruitless = 0
         elif self.automatic:
             self.fruitless += 1
-        if self.fruitless == _FRUITLESS_LIMIT and self.automatic:
+        if self.fruitless == FRUITLESS_LIMIT and self.automatic:
             self._tell("loop-breaker", "two cuts in a row freed less than a tenth of the window")
 
 

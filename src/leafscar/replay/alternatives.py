@@ -9,10 +9,9 @@ from msgspec import Struct
 from leafscar.engine import ControlState, Facts, Policy
 from leafscar.engine.decide import View, payback
 from leafscar.engine.facts import Lines
+from leafscar.engine.tracker import FRUITLESS_LIMIT
 
 __all__ = ["Situation", "alternatives_of"]
-
-_FRUITLESS_LIMIT = 2
 
 
 class Situation(Struct, frozen=True, kw_only=True):
@@ -139,7 +138,7 @@ def _why_not_cut(situation: Situation) -> str:
     state = situation.state
     if not situation.facts.compaction_enabled:
         return "compaction.enabled is false"
-    if state.fruitless >= _FRUITLESS_LIMIT:
+    if state.fruitless >= FRUITLESS_LIMIT:
         return "two cuts in a row freed less than a tenth of the window"
     if state.retry_above and situation.view.estimate <= state.retry_above:
         return f"the last summary failed; none is asked for up to {state.retry_above:,.0f} tokens"

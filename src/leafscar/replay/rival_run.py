@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from leafscar.compaction import Item
 from leafscar.engine import Event, Plan, ShedSettings, parse_policy
+from leafscar.engine.tracker import FRUITLESS_LIMIT, MIN_GAIN
 from leafscar.model import CompactionSummary, Entry
 from leafscar.replay.cache import Block
 from leafscar.replay.clearing import Clearing
@@ -18,8 +19,6 @@ from leafscar.replay.simulate import Asked, Run, Setup, Simulation, Watch, uncut
 __all__ = ["Rival", "simulate_rival"]
 
 _NO_OUTPUT = 2**62
-_FRUITLESS_LIMIT = 2
-_MIN_GAIN = 0.10
 
 
 class Rival(Struct, frozen=True, kw_only=True):
@@ -66,7 +65,7 @@ class _RivalRun(Simulation):
 
     def _wants_cut(self) -> bool:
         lines = self._controller.lines
-        if lines.off or self._fruitless >= _FRUITLESS_LIMIT:
+        if lines.off or self._fruitless >= FRUITLESS_LIMIT:
             return False
         above = self._tokens() > line_of(self._rival.rule, lines.window, lines.threshold)
         return above and self._controller.view().may_cut
@@ -81,7 +80,7 @@ class _RivalRun(Simulation):
         plan = self._settle(outcome, asked)
         asked.reason = "threshold"
         self._clearing.follow(self._controller.ledger, cut=True)
-        gained = before - self._tokens() >= _MIN_GAIN * self._controller.lines.window
+        gained = before - self._tokens() >= MIN_GAIN * self._controller.lines.window
         self._fruitless = 0 if gained else self._fruitless + 1
         return plan
 
